@@ -102,10 +102,16 @@ fn cases_that_panicked_once_do_not_any_more() {
     }
 }
 
-/// Every input in `fuzz/corpus/group_links` at the root.
+/// Every input in `fuzz/corpus/group_links` at the root. `RATEWIRE_BLESS=1` writes the cases there:
+/// they change with the format of links.
 #[test]
 fn the_corpus_of_group_links() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/group_links");
+    if std::env::var_os("RATEWIRE_BLESS").is_some() {
+        for (name, input) in cases() {
+            std::fs::write(folder.join(name), input).unwrap();
+        }
+    }
     let (mut taken, mut refused) = (0, 0);
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
