@@ -1,5 +1,7 @@
 //! A client that sends and records, and connects again whenever its daemon has died.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use ratewire_groups::client::{Connection, GroupName, Options, Received, Service};
@@ -12,8 +14,16 @@ use super::{CLIENTS, Phase};
 const PACE: Duration = Duration::from_millis(20);
 const RETRY: Duration = Duration::from_millis(100);
 
+/// Number of clients that have got every last message.
+pub(crate) type Done = Rc<Cell<usize>>;
+
 /// Lives until the end, and returns the history of each connection.
-pub(crate) async fn live(number: usize, address: String, phase: Receiver<Phase>) -> Vec<History> {
+pub(crate) async fn live(
+    number: usize,
+    address: String,
+    phase: Receiver<Phase>,
+    done: Done,
+) -> Vec<History> {
     let address = address.parse().expect("an address");
     let mut histories = Vec::new();
     loop {
@@ -22,7 +32,7 @@ pub(crate) async fn live(number: usize, address: String, phase: Receiver<Phase>)
         if let Ok(connection) = Connection::connect(&address, options).await {
             let life = histories.len();
             let mut history = History::new(number, life);
-            let has_ended = record(connection, &mut history, phase.clone()).await;
+            let has_ended = record(connection, &mut history, phase.clone(), &done).await;
             histories.push(history);
             if has_ended {
                 return histories;
@@ -32,9 +42,18 @@ pub(crate) async fn live(number: usize, address: String, phase: Receiver<Phase>)
     }
 }
 
-/// Sends and records until the connection fails, or the client has got every last message. Returns
-/// whether it has.
-async fn record(connection: Connection, history: &mut History, mut phase: Receiver<Phase>) -> bool {
+/// Sends and records until the connection fails, or all clients have got every last message. Returns
+/// whether they have.
+///
+/// When links come up one after the other, daemons may come to one view from several, and messages
+/// of those do not reach all. So a client says its last message again in each view of all, and
+/// stays until all have got every one.
+async fn record(
+    connection: Connection,
+    history: &mut History,
+    mut phase: Receiver<Phase>,
+    done: &Done,
+) -> bool {
     let group: GroupName = "all".parse().expect("a name");
     let (mut sender, mut receiver) = connection.split();
     if sender.join(group).await.is_err() {
@@ -55,18 +74,27 @@ async fn record(connection: Connection, history: &mut History, mut phase: Receiv
                         }
                         Entry::Message(text)
                     }
-                    Ok(Received::Membership(membership)) => Entry::View(membership),
+                    Ok(Received::Membership(membership)) => {
+                        has_said_last = false;
+                        Entry::View(membership)
+                    }
                     Ok(Received::Transition { id, .. }) => Entry::Transition(id),
                     Ok(_) => continue,
                     Err(_) => return false,
                 };
                 history.entries.push(entry);
-                if last.len() == CLIENTS {
+                if last.len() == CLIENTS && !history.is_whole {
                     history.is_whole = true;
-                    return true;
+                    done.set(done.get() + 1);
                 }
             }
-            _ = pace.tick(), if !has_said_last && history.is_member() => {
+            _ = pace.tick(), if history.is_member() => {
+                if done.get() == CLIENTS && history.has_own() {
+                    return true;
+                }
+                if has_said_last {
+                    continue;
+                }
                 has_said_last = is_end && history.members() == CLIENTS;
                 let text = history.next_message(has_said_last);
                 if sender.multicast(Service::Agreed, &[group], 0, text).await.is_err() {

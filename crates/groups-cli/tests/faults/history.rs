@@ -34,6 +34,14 @@ impl History {
         if is_last { format!("{text} last {}", self.client) } else { text }
     }
 
+    /// Whether all messages of the connection have come back.
+    pub(crate) fn has_own(&self) -> bool {
+        let prefix = format!("{}.{} ", self.client, self.life);
+        let is_own =
+            |entry: &&Entry| matches!(entry, Entry::Message(text) if text.starts_with(&prefix));
+        self.entries.iter().filter(is_own).count() == self.sent
+    }
+
     fn text(&self, number: usize) -> String {
         format!("{}.{} {number}", self.client, self.life)
     }

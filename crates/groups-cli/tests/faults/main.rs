@@ -8,6 +8,7 @@ mod client;
 mod cluster;
 mod history;
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use cluster::Cluster;
@@ -50,10 +51,10 @@ fn promises_hold_while_daemons_are_killed_and_links_are_cut() {
 async fn run(seconds: u64, seed: u64) -> Vec<History> {
     let mut cluster = Cluster::start(DAEMONS).await;
     let (phase, watched) = tokio::sync::watch::channel(Phase::Faults);
-    let mut clients = tokio::task::JoinSet::new();
+    let (mut clients, done) = (tokio::task::JoinSet::new(), client::Done::default());
     for number in 0..CLIENTS {
         let address = cluster.address(number % DAEMONS);
-        clients.spawn_local(client::live(number, address, watched.clone()));
+        clients.spawn_local(client::live(number, address, watched.clone(), Rc::clone(&done)));
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for _ in 0..seconds {
