@@ -42,8 +42,8 @@ pub(crate) async fn live(
     }
 }
 
-/// Sends and records until the connection fails, or all clients have got every last message. Returns
-/// whether they have.
+/// Sends and records until the connection fails, or all clients have got every last message.
+/// Returns whether they have.
 ///
 /// When links come up one after the other, daemons may come to one view from several, and messages
 /// of those do not reach all. So a client says its last message again in each view of all, and
