@@ -9,7 +9,8 @@
 //! | `notice` | what a client is told, as bytes |
 //! | `item` | a message to a client |
 //! | `outbox` | queue to a client |
-//! | `unsent` | messages that wait in the kernel |
+//! | `unsent`, `unread` | messages that wait in the kernel, and in the client's |
+//! | `slowness` | whether a client reads slowly |
 //! | `client`, `writing` | a client's connection |
 //! | `socket` | a client's socket: what may wait in the kernel, and dead hosts |
 //! | `link` | connections with other daemons |
@@ -36,10 +37,12 @@ mod outbox;
 mod progress;
 mod record;
 mod reload;
+mod slowness;
 mod socket;
 mod source;
 mod status;
 mod strangers;
+mod unread;
 mod unsent;
 mod waiting;
 mod writing;

@@ -64,6 +64,16 @@ impl Outbox {
         self.unsent.look(kernel)
     }
 
+    /// Messages that are written and wait in the kernel.
+    pub(super) fn unsent(&self) -> &Unsent {
+        &self.unsent
+    }
+
+    /// Whether any message is not written yet.
+    pub(super) fn has_more(&self) -> bool {
+        !self.items.is_empty()
+    }
+
     /// Whether written messages may wait in the kernel.
     pub(super) fn is_unsent(&self) -> bool {
         !self.unsent.is_empty()
@@ -77,7 +87,8 @@ impl Outbox {
             self.messages -= 1;
             self.notices -= item.notice_size();
         }
-        (self.unsent, self.is_full) = (Unsent::default(), false);
+        self.unsent.clear();
+        self.is_full = false;
         last.into_iter().for_each(|item| self.push(item, usize::MAX));
         self.is_closing = true;
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use ratewire_unsent::{unanswered_of_tcp, unsent_of_tcp, unsent_of_unix};
+use ratewire_unsent::{Window, unanswered_of_tcp, unsent_of_tcp, unsent_of_unix, window_of_tcp};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, Interest};
 use tokio::net::{TcpStream, UnixStream, tcp, unix};
@@ -53,6 +53,12 @@ pub(super) trait WriteHalf: AsyncWrite + Unpin {
     /// Bytes that wait in the kernel.
     fn unsent(&self) -> usize;
 
+    /// Bytes that are on their way to the client's kernel.
+    fn unanswered(&self) -> usize;
+
+    /// Room that the client's kernel has told, if it tells.
+    fn window(&self) -> Option<Window>;
+
     /// Sets how long a host may be silent. Nothing moves: a host that has answered all that it was
     /// sent is not dead, but the kernel would not tell it from a client that does not read.
     fn set_deadline(&self, is_moving: bool);
@@ -76,6 +82,14 @@ impl WriteHalf for tcp::OwnedWriteHalf {
         unsent_of_tcp(self.as_ref()).unwrap_or(0)
     }
 
+    fn unanswered(&self) -> usize {
+        unanswered_of_tcp(self.as_ref()).unwrap_or(0)
+    }
+
+    fn window(&self) -> Option<Window> {
+        window_of_tcp(self.as_ref()).ok()
+    }
+
     fn set_deadline(&self, is_moving: bool) {
         let stream: &TcpStream = self.as_ref();
         let is_answered = unanswered_of_tcp(stream).is_ok_and(|bytes| bytes == 0);
@@ -87,6 +101,15 @@ impl WriteHalf for tcp::OwnedWriteHalf {
 impl WriteHalf for unix::OwnedWriteHalf {
     fn unsent(&self) -> usize {
         unsent_of_unix(self.as_ref()).unwrap_or(0)
+    }
+
+    fn unanswered(&self) -> usize {
+        0
+    }
+
+    /// What the reader of a Unix socket has not read is in the writer's kernel.
+    fn window(&self) -> Option<Window> {
+        None
     }
 
     /// The end of a process of this host is known at once.

@@ -15,6 +15,8 @@ pub(super) struct Unsent {
     /// on its way.
     seen: Sum,
     oldest: Option<Instant>,
+    /// Bytes and messages that wait no more.
+    taken: (u64, u64),
 }
 
 #[derive(Debug)]
@@ -65,10 +67,17 @@ impl Unsent {
             self.all.messages -= 1;
             self.all.counted -= first.counted;
             self.all.kernel -= first.kernel;
+            self.taken.0 += first.size as u64;
+            self.taken.1 += 1;
             self.entries.pop_front();
         }
         self.oldest = self.entries.front().map(|first| first.at);
         core::mem::replace(&mut self.seen, self.all) != self.all
+    }
+
+    /// Forgets what waits.
+    pub(super) fn clear(&mut self) {
+        *self = Unsent { taken: self.taken, ..Unsent::default() };
     }
 
     /// What waited at the last look.
@@ -79,6 +88,11 @@ impl Unsent {
     /// When the oldest message came that waited at the last look.
     pub(super) fn oldest(&self) -> Option<Instant> {
         self.oldest
+    }
+
+    /// Bytes and messages that wait no more.
+    pub(super) fn taken(&self) -> (u64, u64) {
+        self.taken
     }
 
     /// Whether anything may wait.

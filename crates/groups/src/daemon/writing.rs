@@ -8,10 +8,17 @@ use tokio::time::{Instant, sleep};
 
 use super::core::{Session, Shared};
 use super::item::Item;
+use super::slowness::Slowness;
 use super::socket::WriteHalf;
+use super::unread::Unread;
 
 /// Messages to write at a time.
 const WRITE: usize = 64;
+/// The same, to a client that reads slowly: a Unix socket keeps a write until all of it is read.
+const BITE: usize = 4;
+/// Time between messages to a slow client for which kernels hold enough. The answer of its kernel
+/// tells what it has read.
+const ASKING: Duration = Duration::from_millis(25);
 /// Shortest time between two looks at what waits in the kernel, which tells no one that a client
 /// reads.
 const LEAST_PAUSE: Duration = Duration::from_millis(2);
@@ -24,13 +31,26 @@ pub(super) async fn write_all<W: WriteHalf>(
     session: &Session,
     write: W,
 ) -> io::Result<()> {
-    let mut writer = Writer { shared, session, write, pause: LEAST_PAUSE, stalled: None };
+    let mut writer = Writer {
+        shared,
+        session,
+        write,
+        unread: Unread::default(),
+        slowness: Slowness::new(Instant::now()),
+        pause: LEAST_PAUSE,
+        stalled: None,
+    };
     loop {
-        let before = writer.look(0);
-        let items = session.outbox.borrow_mut().take(WRITE);
+        let mut before = writer.look(0);
+        let mut most = if writer.is_slow() { BITE } else { WRITE };
+        if writer.is_to_wait() {
+            sleep(ASKING).await;
+            (before, most) = (writer.look(0), 1);
+        }
+        let items = session.outbox.borrow_mut().take(most);
         if !items.is_empty() {
             writer.write(&items).await?;
-            let more = writer.write.unsent().saturating_sub(before);
+            let more = writer.waiting().saturating_sub(before);
             session.outbox.borrow_mut().written(&items, more, shared.queue_limit());
             shared.record.count(|totals| {
                 totals.messages_out += items.len() as u64;
@@ -54,6 +74,8 @@ struct Writer<'a, W> {
     shared: &'a Shared,
     session: &'a Session,
     write: W,
+    unread: Unread,
+    slowness: Slowness,
     /// Time to the next look at what waits in the kernel.
     pause: Duration,
     /// Since when the client has read nothing while others wait for it.
@@ -61,11 +83,32 @@ struct Writer<'a, W> {
 }
 
 impl<W: WriteHalf> Writer<'_, W> {
-    /// Looks at what waits in the kernel, and returns how many bytes. `part` of them are of
+    fn is_slow(&self) -> bool {
+        self.slowness.is_slow(Instant::now())
+    }
+
+    /// Whether the client is to read before it is sent more.
+    fn is_to_wait(&self) -> bool {
+        let outbox = self.session.outbox.borrow();
+        let is_enough = || Slowness::is_enough(outbox.unsent());
+        self.is_slow() && outbox.has_more() && !outbox.is_closing() && is_enough()
+    }
+
+    /// Bytes that wait, here and in the client's kernel.
+    fn waiting(&mut self) -> usize {
+        let (unsent, is_slow) = (self.write.unsent(), self.is_slow());
+        let on_its_way = || self.write.unanswered();
+        let window = self.write.window();
+        let look = |window| self.unread.look(window, is_slow, unsent, on_its_way);
+        unsent + window.map_or(0, look)
+    }
+
+    /// Looks at what waits in the kernels, and returns how many bytes. `part` of them are of
     /// messages that are being written.
     fn look(&mut self, part: usize) -> usize {
-        let unsent = self.write.unsent();
+        let unsent = self.waiting();
         let has_moved = self.session.outbox.borrow_mut().look(unsent.saturating_sub(part));
+        self.slowness.look(Instant::now(), self.session.outbox.borrow().unsent());
         if has_moved {
             self.shared.written(self.session);
         }
@@ -127,5 +170,135 @@ impl<W: WriteHalf> Writer<'_, W> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::pin::Pin;
+    use std::rc::Rc;
+    use std::task::{Context, Poll};
+
+    use bytes::Bytes;
+    use ratewire_overlay::OverlayNodeId;
+    use ratewire_unsent::Window;
+    use tokio::io::AsyncWrite;
+
+    use super::*;
+    use crate::config::Config;
+
+    const SIZE: usize = 1000;
+
+    /// A client whose kernel takes all and keeps each write until all of it is read, as that of a
+    /// Unix socket does.
+    #[derive(Clone)]
+    struct Reader {
+        /// Messages that it reads a second.
+        rate: f64,
+        begin: Instant,
+        /// Bytes up to the end of each write.
+        writes: Rc<RefCell<Vec<usize>>>,
+    }
+
+    impl Reader {
+        fn new(rate: f64) -> Reader {
+            Reader { rate, begin: Instant::now(), writes: Rc::default() }
+        }
+
+        fn written(&self) -> usize {
+            self.writes.borrow().last().copied().unwrap_or(0)
+        }
+
+        fn read(&self) -> usize {
+            (self.begin.elapsed().as_secs_f64() * self.rate) as usize * SIZE
+        }
+    }
+
+    impl AsyncWrite for Reader {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.poll_write_vectored(context, &[IoSlice::new(bytes)])
+        }
+
+        fn poll_write_vectored(
+            self: Pin<&mut Self>,
+            _context: &mut Context<'_>,
+            slices: &[IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            let size = slices.iter().map(|slice| slice.len()).sum();
+            let all = self.written() + size;
+            self.writes.borrow_mut().push(all);
+            Poll::Ready(Ok(size))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl WriteHalf for Reader {
+        fn unsent(&self) -> usize {
+            let (writes, read) = (self.writes.borrow(), self.read());
+            let ended = writes.partition_point(|end| *end <= read);
+            self.written() - if ended > 0 { writes[ended - 1] } else { 0 }
+        }
+
+        fn unanswered(&self) -> usize {
+            0
+        }
+
+        fn window(&self) -> Option<Window> {
+            None
+        }
+
+        fn set_deadline(&self, _is_moving: bool) {}
+    }
+
+    /// Messages that a client's kernel holds after each millisecond of a second, in which 2000 are
+    /// sent to it.
+    async fn held(rate: f64) -> Vec<usize> {
+        let shared = Shared::new(Config::single(), OverlayNodeId(0));
+        let session = shared.connect(Some("reader"), "here", false).unwrap();
+        let reader = Reader::new(rate);
+        let mut held = Vec::new();
+        let sending = async {
+            for _ in 0..1000 {
+                for _ in 0..2 {
+                    let (head, at) = (vec![0; SIZE].into(), Instant::now());
+                    let item = Item { head, data: Bytes::new(), counted: 1, is_notice: false, at };
+                    session.outbox.borrow_mut().push(item, usize::MAX);
+                }
+                session.writer.notify_one();
+                sleep(Duration::from_millis(1)).await;
+                held.push(reader.written().saturating_sub(reader.read()) / SIZE);
+            }
+        };
+        tokio::select! {
+            _ = write_all(&shared, &session, reader.clone()) => unreachable!("nothing closes it"),
+            () = sending => {}
+        }
+        held
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_clients_kernel_holds_little() {
+        let held = held(100.0).await;
+        let most = *held.iter().max().unwrap();
+        assert!((40..=80).contains(&most), "{most} until it is found slow");
+        let later = &held[700..];
+        assert!(later.iter().all(|held| (5..=20).contains(held)), "{later:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_fast_clients_kernel_gets_all() {
+        assert!(held(10_000.0).await.iter().all(|held| *held <= 2));
     }
 }

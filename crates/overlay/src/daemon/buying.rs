@@ -200,15 +200,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let at_once = if is_beyond { counted } else { 1 };
         let bill = Bill { cost, counted, at_once, receivers, data: offer.data };
         if let Err(hindrance) = purse.pay(now, &bill, line, params, &mut self.random) {
-            // With it, a price may fall that a burst has caused, or more may go for no fee.
-            let may_pass = matches!(hindrance, Hindrance::Until(_));
-            self.is_look_awaited |= params.spares_bursts() && may_pass;
-            if is_beyond && may_pass {
-                self.member.ask_for_stability();
-                // Nothing but the limit of bursts stops it.
-                if let (true, Some(apart)) = (is_unpriced, self.settings.looks()) {
-                    self.next_look = self.next_look.min(self.last_look + apart / 2);
-                }
+            if let (true, Hindrance::Until(_)) = (params.spares_bursts(), &hindrance) {
+                self.await_look(is_beyond, is_unpriced);
             }
             return Err(hindrance);
         }
@@ -227,6 +220,22 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.member.ask_for_stability();
         }
         Ok(())
+    }
+
+    /// Notes that a client waits for a look at the queues: a price may fall then that a burst has
+    /// caused, or more may go for no fee.
+    fn await_look(&mut self, is_beyond: bool, is_unpriced: bool) {
+        self.is_look_awaited = true;
+        if is_beyond {
+            self.member.ask_for_stability();
+        }
+        let has_left = !self.links.is_any_waiting()
+            && !self.prices.is_any_waiting()
+            && !self.prices.have_others_told();
+        // Nothing but the limit of bursts stops it, or the price of what has left since.
+        if let (true, Some(apart)) = (is_unpriced || has_left, self.settings.looks()) {
+            self.next_look = self.next_look.min(self.last_look + apart / 4);
+        }
     }
 }
 

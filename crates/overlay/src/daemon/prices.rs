@@ -207,6 +207,13 @@ impl PriceTable {
         told.any(|level| level != Level::default())
     }
 
+    /// Whether another daemon has told that a queue of it has a price.
+    pub(super) fn have_others_told(&self) -> bool {
+        let others = self.own.iter().enumerate().filter(|(node, _)| *node != self.me.index());
+        let mut links = others.flat_map(|(_, links)| links);
+        !self.theirs.is_empty() || links.any(|link| self.links[link.index()] != Level::default())
+    }
+
     /// Levels of this daemon's queues: now, and as last told.
     pub(super) fn levels(
         &self,

@@ -89,6 +89,23 @@ fn a_price_ends_with_its_queue() {
     }
 }
 
+#[test]
+fn a_price_of_what_has_left_is_looked_at_again_soon() {
+    let mut net = bursts(1);
+    let readers: Vec<ClientId> = (0..12).map(|_| net.client(0, &[7])).collect();
+    let sender = net.client(0, &[]);
+    let set = |net: &mut Net, waiting| {
+        let now = net.now;
+        readers.iter().for_each(|reader| net.daemons[0].set_queue(now, *reader, waiting, false));
+    };
+    set(&mut net, 150);
+    net.run(Duration::from_millis(5));
+    assert_eq!(net.flood(0, sender, 7, 1), 0);
+    set(&mut net, 0);
+    net.run(Duration::from_millis(2));
+    assert_eq!(net.daemons[0].poll_sent(), Some(sender));
+}
+
 /// Without traffic, two early updates an interval.
 #[test]
 fn prices_that_come_and_go_are_told_seldom() {
