@@ -15,7 +15,12 @@ use tokio::task::AbortHandle;
 pub(crate) struct Cluster {
     folder: PathBuf,
     daemons: Vec<Option<Child>>,
+    addresses: Vec<SocketAddr>,
     relays: BTreeMap<(usize, usize), Relay>,
+    /// By daemon: how many daemons its file names.
+    known: Vec<usize>,
+    /// Files that were written.
+    files: usize,
 }
 
 /// Carries a link's bytes, unless it is cut.
@@ -39,24 +44,53 @@ impl Cluster {
             let relay = Relay { to: addresses[other], listener: listener(), task: None };
             relays.insert((one, other), relay);
         }
-        for me in 0..count {
-            let mut text = "plaintext = true\n".to_string();
-            for (other, own) in addresses.iter().enumerate() {
-                // The lower number connects, through the relay.
-                let relay = relays.get(&(me, other));
-                let address = relay.map_or(*own, |relay| relay.listener.local_addr().unwrap());
-                let socket = folder.join(format!("{other}.sock"));
-                text += &format!(
-                    "[[daemon]]\nname = \"d{other}\"\naddress = \"{address}\"\nlisten = [\"unix:{}\"]\n",
-                    socket.display()
-                );
-            }
-            std::fs::write(folder.join(format!("{me}.toml")), text).unwrap();
-        }
         let daemons = (0..count).map(|_| None).collect();
-        let mut cluster = Cluster { folder, daemons, relays };
-        cluster.heal().await;
+        // The last two are added while the others run.
+        let known = (0..count).map(|me| (me + 1).max(count - 2)).collect();
+        let mut cluster = Cluster { folder, daemons, addresses, relays, known, files: 0 };
+        (0..count).for_each(|me| cluster.write(me));
+        cluster.mend();
+        (0..count).for_each(|me| cluster.restart(me));
         cluster
+    }
+
+    /// Writes a daemon's file. Each one says something else of a client.
+    fn write(&mut self, me: usize) {
+        self.files += 1;
+        let mut text = format!(
+            "plaintext = true\n[[client]]\nname = \"c1\"\nsalary = {}\n",
+            self.files % 9 + 5
+        );
+        for (other, own) in self.addresses[..self.known[me]].iter().enumerate() {
+            // The lower number connects, through the relay.
+            let relay = self.relays.get(&(me, other));
+            let address = relay.map_or(*own, |relay| relay.listener.local_addr().unwrap());
+            let socket = self.folder.join(format!("{other}.sock"));
+            text += &format!(
+                "[[daemon]]\nname = \"d{other}\"\naddress = \"{address}\"\nlisten = [\"unix:{}\"]\n",
+                socket.display()
+            );
+        }
+        std::fs::write(self.file(me), text).unwrap();
+    }
+
+    fn file(&self, daemon: usize) -> PathBuf {
+        self.folder.join(format!("{daemon}.toml"))
+    }
+
+    /// Has a daemon's file name one more, and has the daemon read it if it runs.
+    async fn reload(&mut self, daemon: usize) {
+        self.known[daemon] = self.daemons.len().min(self.known[daemon] + 1);
+        self.write(daemon);
+        let Some(id) = self.daemons[daemon].as_ref().and_then(Child::id) else { return };
+        if tokio::net::UnixStream::connect(self.address(daemon)).await.is_ok() {
+            let kill = Command::new("kill").args(["-HUP", &id.to_string()]).status().await;
+            assert!(kill.is_ok_and(|status| status.success()));
+        } else {
+            // It does not serve yet, and the signal may end it.
+            self.kill(daemon).await;
+            self.restart(daemon);
+        }
     }
 
     /// Where clients reach a daemon.
@@ -67,22 +101,28 @@ impl Cluster {
     /// Causes a fault or mends one; `step` chooses which.
     pub(crate) async fn fail(&mut self, step: usize) {
         let links: Vec<(usize, usize)> = self.relays.keys().copied().collect();
-        let daemon = step / 8 % self.daemons.len();
-        let link = links[step / 8 % links.len()];
-        match step % 8 {
+        let daemon = step / 10 % self.daemons.len();
+        let link = links[step / 10 % links.len()];
+        match step % 10 {
             0 | 1 => self.kill(daemon).await,
             2 | 3 => self.restart(daemon),
             // A single cut of a mesh is no partition: cut off a daemon or two.
-            4 | 5 => self.cut_off(&[daemon, step / 64 % self.daemons.len()]),
+            4 | 5 => self.cut_off(&[daemon, step / 100 % self.daemons.len()]),
             6 => self.cut(link),
+            7 | 8 => self.reload(daemon).await,
             _ => self.mend(),
         }
     }
 
-    /// Mends all links and starts all daemons that do not run.
+    /// Mends all links, starts all daemons that do not run, and lets all know all.
     pub(crate) async fn heal(&mut self) {
         self.mend();
-        (0..self.daemons.len()).for_each(|daemon| self.restart(daemon));
+        for daemon in 0..self.daemons.len() {
+            self.restart(daemon);
+            while self.known[daemon] < self.daemons.len() {
+                self.reload(daemon).await;
+            }
+        }
     }
 
     async fn kill(&mut self, daemon: usize) {
@@ -95,7 +135,7 @@ impl Cluster {
         if self.daemons[daemon].is_none() {
             let child = Command::new(env!("CARGO_BIN_EXE_ratewire-groups"))
                 .args(["daemon", "--config"])
-                .arg(self.folder.join(format!("{daemon}.toml")))
+                .arg(self.file(daemon))
                 .args(["--name", &format!("d{daemon}")])
                 // Logs that find no room end no daemon.
                 .stderr(Unwritable::FullDisk.open())

@@ -1,5 +1,5 @@
-//! Daemons that are killed and links that are cut, while clients send: the daemon's promises, held
-//! against what the clients saw.
+//! Daemons that are killed, links that are cut and a mesh that grows, while clients send: the
+//! daemon's promises, held against what the clients saw.
 //!
 //! `RATEWIRE_FAULT_SECONDS` sets how long faults go on (60 by default), and `RATEWIRE_FAULT_SEED`
 //! which faults.
