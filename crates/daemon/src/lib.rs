@@ -7,6 +7,7 @@
 //! | [`metrics`] | writes the state as metrics for Prometheus |
 //! | [`socket`] | opens Unix sockets |
 //! | [`log`] | bounds what peers can make a daemon log |
+//! | [`secret`] | warns of secrets that other users may read |
 //! | [`process`] | starts the log, notifies systemd that the daemon serves, and waits for signals |
 //!
 //! A daemon has its own state and its own events. A [`Program`](ratewire_status::Program) has
@@ -18,5 +19,6 @@ pub mod control;
 pub mod log;
 pub mod metrics;
 pub mod process;
+pub mod secret;
 pub mod socket;
 pub mod status;

@@ -21,13 +21,16 @@ impl Drop for UnixSocket {
 }
 
 impl UnixSocket {
+    /// The mode of a socket to which any user of this host may connect.
+    pub const ALL: u32 = 0o666;
+
     /// Listens at a path, for any user of this host as at a TCP port. The file of a daemon that has
     /// died is replaced.
     ///
     /// # Errors
     /// If another process listens there, or the file cannot be made.
     pub async fn bind(path: &Path) -> io::Result<UnixSocket> {
-        UnixSocket::bind_with(path, 0o666).await
+        UnixSocket::bind_for(path, UnixSocket::ALL).await
     }
 
     /// Listens at a path, for this process's user and root. The file of a daemon that has died is
@@ -36,10 +39,15 @@ impl UnixSocket {
     /// # Errors
     /// If another process listens there, or the file cannot be made.
     pub async fn bind_private(path: &Path) -> io::Result<UnixSocket> {
-        UnixSocket::bind_with(path, 0o600).await
+        UnixSocket::bind_for(path, 0o600).await
     }
 
-    async fn bind_with(path: &Path, mode: u32) -> io::Result<UnixSocket> {
+    /// Listens at a path, for those who may write to a file of this mode. The file of a daemon that
+    /// has died is replaced.
+    ///
+    /// # Errors
+    /// If another process listens there, or the file cannot be made.
+    pub async fn bind_for(path: &Path, mode: u32) -> io::Result<UnixSocket> {
         let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
         if is_socket {
             match UnixStream::connect(path).await {

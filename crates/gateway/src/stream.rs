@@ -46,10 +46,11 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    pub(crate) async fn open(listen: &Listen) -> Result<Listener, OpenError> {
+    /// Opens an address. A Unix socket is for those who may write to a file of this mode.
+    pub(crate) async fn open(listen: &Listen, mode: u32) -> Result<Listener, OpenError> {
         let opened = match listen {
             Listen::Tcp(address) => listen_tcp(*address).map(Listener::Tcp),
-            Listen::Unix(path) => UnixSocket::bind(path).await.map(Listener::Unix),
+            Listen::Unix(path) => UnixSocket::bind_for(path, mode).await.map(Listener::Unix),
         };
         opened.map_err(|error| OpenError::Listen(listen.clone(), error))
     }

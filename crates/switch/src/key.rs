@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use ratewire_acp::{Credentials, KeyPair};
+use ratewire_daemon::secret::warn_if_others_may_read;
 
 /// A file of a key.
 #[derive(Debug)]
@@ -42,13 +43,14 @@ impl KeyError {
 }
 
 impl KeyFile {
-    /// Reads a key.
+    /// Reads a key. Warns in the log if other users may read it, too.
     ///
     /// # Errors
     /// When the file cannot be read, or has no key.
     pub fn read(path: &Path) -> Result<Credentials, KeyError> {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|error| KeyError::Io(path.to_path_buf(), error))?;
+        warn_if_others_may_read(path);
         let key = parse(text.trim()).ok_or_else(|| KeyError::Malformed(path.to_path_buf()))?;
         Ok(Credentials::Shared(key))
     }

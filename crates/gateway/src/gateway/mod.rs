@@ -29,6 +29,8 @@ pub struct GatewayConfig {
     pub framing: Framing,
     /// Where clients connect to.
     pub listen: Listen,
+    /// Who may connect to a Unix socket: those who may write to a file of this mode.
+    pub listen_mode: u32,
     /// The switch.
     pub switch: SocketAddr,
     /// Settings of the connection with the switch.
@@ -54,7 +56,7 @@ impl Gateway {
     /// # Errors
     /// When the address is taken, or not of this host.
     pub async fn open(config: GatewayConfig) -> Result<Gateway, OpenError> {
-        let listener = Listener::open(&config.listen).await?;
+        let listener = Listener::open(&config.listen, config.listen_mode).await?;
         let uplink = Uplink::open(&config)?;
         Ok(Gateway { config: Rc::new(config), listener, uplink: Rc::new(uplink) })
     }

@@ -1,5 +1,7 @@
 //! A line protocol.
 
+use std::os::unix::fs::PermissionsExt;
+
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 
@@ -38,6 +40,8 @@ async fn clients_get_the_answers_of_all_servers_in_order() {
         let path = folder.path().join("gateway");
         let address = tcp(&gateway(framing("lines"), Listen::Tcp(local()), switch).await);
         gateway(framing("lines"), Listen::Unix(path.clone()), switch).await;
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
         let mut clients = tokio::task::JoinSet::new();
         for number in 0..4 {
             let path = path.clone();

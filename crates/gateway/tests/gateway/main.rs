@@ -90,6 +90,7 @@ async fn gateway(framing: Framing, listen: Listen, switch: SocketAddr) -> Listen
     let config = GatewayConfig {
         framing,
         listen,
+        listen_mode: 0o640,
         switch,
         acp: acp(),
         timeout: Duration::from_secs(20),

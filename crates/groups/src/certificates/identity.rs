@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use ratewire_daemon::secret::warn_if_others_may_read;
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
@@ -24,7 +25,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Reads the part of a set that a daemon needs: `ca.pem`, `NAME.pem` and `NAME.key`.
+    /// Reads the part of a set that a daemon needs: `ca.pem`, `NAME.pem` and `NAME.key`. Warns in
+    /// the log if other users may read the key.
     ///
     /// # Errors
     /// If a file cannot be read, the key is not that of the certificate, or the certificate is not
@@ -38,6 +40,7 @@ impl Identity {
             let source = rustls::Error::General(format!("the certificate is not of {wanted}"));
             return Err(CertificateError::Unusable(pem, source));
         }
+        warn_if_others_may_read(&key);
         let key_der = PrivateKeyDer::from_pem_file(&key).map_err(CertificateError::read(&key))?;
         let mut roots = RootCertStore::empty();
         for root in certificates(&ca)? {

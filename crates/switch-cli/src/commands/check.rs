@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use ratewire_command_line::{Exit, print, refuse, with_causes};
+use ratewire_daemon::secret::others_may_read;
 use ratewire_switch::config::{Config, PeerConfig, RegisterConfig, RoutingConfig, TokenSource};
 use ratewire_switch::daemon::check_module;
 use ratewire_switch::key::KeyFile;
@@ -23,13 +24,20 @@ pub(super) fn check(args: &Args) -> Exit {
     let mut exit = Exit::Done;
     let mut files = vec![&config.key, &config.member_key];
     files.dedup();
-    for error in files.into_iter().filter_map(|file| KeyFile::read(file).err()) {
+    for error in files.iter().filter_map(|file| KeyFile::read(file).err()) {
         print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
         exit = Exit::Wrong;
     }
     // The environment of the switch may be another one than that of this command.
     let token = config.register.as_ref().map(|register| &register.token);
     let token = token.filter(|token| matches!(token, TokenSource::File(_)));
+    if let Some(TokenSource::File(file)) = token {
+        files.push(file);
+    }
+    for file in files.into_iter().filter(|file| others_may_read(file)) {
+        let file = file.display();
+        print_stderr!("ratewire: other users may read {file}\n  help: chmod 600 {file}");
+    }
     if let Some(Err(error)) = token.map(TokenSource::read) {
         print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
         exit = Exit::Wrong;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use ratewire_command_line::Exit;
 use ratewire_config::Listen;
+use ratewire_daemon::socket::UnixSocket;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_units::Duration;
 
@@ -14,6 +15,10 @@ pub(crate) struct Args {
     /// Where clients connect to: an address and a port, or unix:/PATH
     #[arg(long, value_name = "ADDRESS")]
     listen: Listen,
+    /// Who may connect to unix:/PATH, as for chmod: 660 for the gateway's user and group; everybody
+    /// by default
+    #[arg(long, value_name = "MODE", value_parser = mode)]
+    listen_mode: Option<u32>,
     /// The switch
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4816")]
     switch: SocketAddr,
@@ -28,6 +33,11 @@ pub(crate) struct Args {
 }
 
 pub(super) fn gateway(args: &Args) -> Exit {
+    if let (Some(_), Listen::Tcp(address)) = (args.listen_mode, &args.listen) {
+        let help = "take `--listen-mode` away, or listen at unix:/PATH";
+        print_stderr!("ratewire: {address} is no file that could have a mode\n  help: {help}");
+        return Exit::Wrong;
+    }
     let acp = match args.common.acp() {
         Ok(acp) => acp,
         Err(exit) => return exit,
@@ -35,6 +45,7 @@ pub(super) fn gateway(args: &Args) -> Exit {
     let config = GatewayConfig {
         framing: args.common.framing,
         listen: args.listen.clone(),
+        listen_mode: args.listen_mode.unwrap_or(UnixSocket::ALL),
         switch: args.switch,
         acp,
         timeout: std::time::Duration::from_nanos(args.timeout.ps() / 1000),
@@ -50,4 +61,21 @@ pub(super) fn gateway(args: &Args) -> Exit {
             }
         })
     })
+}
+
+/// A mode of a file, in octal digits.
+fn mode(text: &str) -> Result<u32, String> {
+    let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
+    mode.ok_or_else(|| "allowed: octal digits as for chmod, such as 660".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_octal() {
+        assert_eq!([mode("660"), mode("0600")], [Ok(0o660), Ok(0o600)]);
+        assert!(["", "8", "1777", "u+w", "-1"].iter().all(|text| mode(text).is_err()));
+    }
 }

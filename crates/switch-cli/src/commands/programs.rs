@@ -43,8 +43,9 @@ pub(super) struct Law {
 }
 
 impl Common {
-    /// Settings of ACP.
+    /// Starts the log, and makes the settings of ACP.
     pub(super) fn acp(&self) -> Result<Config, Exit> {
+        start_log(self.json);
         let credentials = KeyFile::read(&self.key).map_err(|error| {
             print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
             Exit::File
@@ -61,7 +62,6 @@ impl Common {
         &self,
         open: impl AsyncFnOnce(Stop) -> Result<F, OpenError>,
     ) -> Exit {
-        start_log(self.json);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = match runtime {
             Ok(runtime) => runtime,

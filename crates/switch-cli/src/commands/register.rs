@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ratewire_acp::{Config, Error};
 use ratewire_command_line::{Exit, with_causes};
+use ratewire_daemon::secret::warn_if_others_may_read;
 use ratewire_switch::config::TokenSource;
 use ratewire_switch::registration::{Registrant, RegistrantConfig, RegistrationEvent};
 use tokio::sync::watch;
@@ -66,6 +67,7 @@ impl RegisterArgs {
                 Some(file) => TokenSource::File(file.clone()),
                 None => TokenSource::Environment(TOKEN.to_string()),
             };
+            self.token.iter().for_each(|file| warn_if_others_may_read(file));
             let token = source.read().map_err(|error| {
                 print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
                 Exit::File

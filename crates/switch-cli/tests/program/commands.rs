@@ -1,5 +1,6 @@
 //! Members that register, and commands to a running switch.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use ratewire_testing::port;
@@ -50,6 +51,7 @@ fn a_member_registers_and_leaves_when_it_is_told_to_end() {
     assert_eq!((&told["name"], &told["is_registered"]), (&"one".into(), &true.into()));
     write(&folder, "wrong.token", "0123456789abcdef");
     let mut two = member(&folder, &register, "two", "wrong.token");
+    two.logged("other users may read this secret");
     assert!(two.logged("not registered").contains("the token is wrong"));
     assert!(status(&folder, &at)["registration"]["refused"].as_u64() >= Some(1));
     assert_eq!(two.end(), Some(0));
@@ -138,4 +140,32 @@ fn a_module_is_read_again_on_sighup() {
     let told = program(&folder, &["status"]);
     assert!(err(&told).contains("no key `status`"), "{}", err(&told));
     assert_eq!(switch.end(), Some(0));
+}
+
+#[test]
+fn a_key_that_others_may_read_is_warned_of() {
+    let folder = folder("switch-readable");
+    assert!(program(&folder, &["key", "switch.key"]).status.success());
+    let member = "[[member]]\nname = \"one\"\naddress = \"127.0.0.1:4000\"\n";
+    let text = format!("key = \"switch.key\"\nlisten = \"127.0.0.1:0\"\n{member}");
+    write(&folder, "switch.toml", &text);
+    let warns = |mode| {
+        let file = folder.join("switch.key");
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let checked = program(&folder, &["check"]);
+        assert!(checked.status.success(), "{}", err(&checked));
+        err(&checked).contains("other users may read switch.key\n  help: chmod 600 switch.key")
+    };
+    assert!(!warns(0o600));
+    assert!(warns(0o644));
+}
+
+#[test]
+fn only_a_unix_socket_has_a_mode() {
+    let folder = folder("switch-mode");
+    assert!(program(&folder, &["key", "switch.key"]).status.success());
+    let args = "gateway --framing lines --listen 127.0.0.1:0 --listen-mode 660";
+    let refused = program(&folder, &args.split(' ').collect::<Vec<_>>());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(err(&refused).contains("take `--listen-mode` away"), "{}", err(&refused));
 }

@@ -29,6 +29,7 @@ use ratewire_acp::{self as acp, Credentials};
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
 use ratewire_daemon::process::begin;
+use ratewire_daemon::secret::warn_if_others_may_read;
 use ratewire_daemon::status::Server;
 pub use ratewire_switch_interface::status::{
     MemberStatus, ModuleStatus, PROGRAM, PeerStatus, RegistrationStatus, Status, StatusError,
@@ -38,7 +39,7 @@ pub use routing::check_module;
 use tokio::task::{JoinSet, LocalSet};
 use tracing::info;
 
-use crate::config::Config;
+use crate::config::{Config, TokenSource};
 use crate::hub::{HubConfig, Member};
 use crate::key::KeyFile;
 use crate::registration::Registry;
@@ -93,6 +94,9 @@ async fn serve(
     let mut tasks = JoinSet::new();
     let registry = match &config.register {
         Some(register) => {
+            if let TokenSource::File(file) = &register.token {
+                warn_if_others_may_read(file);
+            }
             let token = register.token.read().map_err(DaemonError::Token)?;
             let (running, roster) = (Rc::clone(&running), Arc::clone(&modules.roster));
             let registry =
