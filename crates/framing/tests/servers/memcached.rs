@@ -60,3 +60,37 @@ fn compare_and_swap_goes_to_the_server_of_the_key() {
     let rest = rest.unwrap_or_else(|| panic!("{answers}"));
     assert!(rest.contains("\r\nCLIENT_ERROR stats is not supported"), "{answers}");
 }
+
+/// Commands with few and many words, with and without `noreply`. A command that the gateway refuses
+/// is answered if a server would answer it: clients wait for that.
+#[test]
+fn what_has_no_answer_from_a_server_has_none_from_the_gateway() {
+    let (Some(one), Some(direct)) = (memcached(), memcached()) else { return };
+    let gateway = gateway(Framing::named("memcached").unwrap(), vec![one.address]);
+    let verbs = "version mn nonsense get gat incr decr touch delete mg md ma me verbosity flush_all \
+                 stats cache_memlimit slabs lru lru_crawler extstore";
+    let mut wrong = Vec::new();
+    let words = ["", " a", " a 1", " 1", " 0", " a 1 2", " a 1 2 3 4 5 6 7"];
+    for verb in verbs.split_whitespace() {
+        for words in words {
+            for end in ["", " noreply", " noreply x"] {
+                let line = format!("{verb}{words}{end}");
+                let ask = |address| {
+                    let answers = answers_to(address, &format!("{line}\r\nmn\r\nquit\r\n"));
+                    answers.strip_suffix("MN\r\n").expect("the connection goes on").to_string()
+                };
+                let (behind, alone) = (ask(gateway), ask(direct.address));
+                let is_refused = behind.contains("not supported by the gateway");
+                let is_alike = if is_refused || verb == "version" {
+                    behind.is_empty() == alone.is_empty()
+                } else {
+                    behind == alone
+                };
+                if !is_alike {
+                    wrong.push(format!("{line}: {behind:?} for {alone:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -64,7 +64,8 @@ pub fn read(line: &[u8]) -> Result<Command<'_>, Reason> {
     Ok(match all[..] {
         [b"get" | b"gets", _, ..] => Command::Get { before: 1 },
         [b"gat" | b"gats", time, _, ..] if is_time(time) => Command::Get { before: 2 },
-        [b"gat" | b"gats", _, _, ..] => Command::Local(error("invalid exptime argument")),
+        [b"gat" | b"gats", time] if is_time(time) => Command::Local(Bytes::from_static(b"END\r\n")),
+        [b"gat" | b"gats", _, ..] => Command::Local(error("invalid exptime argument")),
         [b"set" | b"add" | b"replace" | b"append" | b"prepend", ref rest @ ..] => {
             storage(rest, false)?
         }
@@ -78,17 +79,18 @@ pub fn read(line: &[u8]) -> Result<Command<'_>, Reason> {
             Command::Local(error("a meta command has more than 16 flags"))
         }
         [b"me", key, ..] => plain(key, Expect::ORDINARY),
+        [b"me"] => Command::Local(error("bad command line format")),
         [b"mn", ..] => Command::Local(Bytes::from_static(b"MN\r\n")),
-        [b"version"] => {
+        [b"version", ..] => {
             Command::Local(concat!("VERSION ", env!("CARGO_PKG_VERSION"), "\r\n").into())
         }
         [b"quit"] => Command::Quit,
-        [verb, ..] if is_of_server(verb) && expect != NOREPLY => Command::Local(error(&format!(
+        [..] if expect == NOREPLY && is_silent(&all) => Command::Local(Bytes::new()),
+        [verb, ..] if is_of_server(verb) => Command::Local(error(&format!(
             "{} is not supported by the gateway: it concerns one server as a whole: \
             connect to that server directly",
             printable(verb)
         ))),
-        _ if expect == NOREPLY => Command::Local(Bytes::new()),
         _ => Command::Local(Bytes::from_static(b"ERROR\r\n")),
     })
 }
@@ -107,6 +109,18 @@ fn is_of_server(verb: &[u8]) -> bool {
             | b"watch"
             | b"extstore"
             | b"refresh_certs"
+    )
+}
+
+/// Whether a server has no answer to this command, which concerns it as a whole and ends in
+/// `noreply`. Others are answered in spite of that.
+fn is_silent(words: &[&[u8]]) -> bool {
+    matches!(
+        words,
+        [b"flush_all" | b"verbosity" | b"cache_memlimit", _]
+            | [b"flush_all" | b"verbosity" | b"cache_memlimit", _, _]
+            | [b"slabs", b"automove", _, _]
+            | [b"lru" | b"extstore", ..]
     )
 }
 
@@ -208,7 +222,10 @@ mod tests {
             ("version", concat!("VERSION ", env!("CARGO_PKG_VERSION"), "\r\n")),
             ("", "ERROR\r\n"),
             ("get", "ERROR\r\n"),
-            ("gat 0", "ERROR\r\n"),
+            ("gat 0", "END\r\n"),
+            ("gat", "ERROR\r\n"),
+            ("version noreply", concat!("VERSION ", env!("CARGO_PKG_VERSION"), "\r\n")),
+            ("stats noreply", "CLIENT_ERROR stats is not supported by the gateway: "),
             ("gat x a", "CLIENT_ERROR invalid exptime argument\r\n"),
             ("gat 00000000000 a", "CLIENT_ERROR invalid exptime argument\r\n"),
             ("GET a", "ERROR\r\n"),
