@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "servers run beside the tests")]
 
 mod between;
+mod http1;
 mod memcached;
 mod redis;
 
