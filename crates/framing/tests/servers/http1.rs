@@ -90,7 +90,7 @@ const BODIES: &[&str] = &[
     "5\r\nhello\r\n0\r\n\r\n",
     "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
     "1A\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n",
-    "10\r\n0123456789abcdef\r\n0\r\n\r\n",
+    "30\r\nabcdefghijklmnopqrstuvwxyz0123\r\n0\r\n\r\n",
     "5 \r\nhello\r\n0\r\n\r\n",
     "5\t\r\nhello\r\n0\r\n\r\n",
     " 5\r\nhello\r\n0\r\n\r\n",
