@@ -32,7 +32,9 @@ impl Fields {
         let known = canonical(name);
         if is_framing(&known) {
             if !known.eq_ignore_ascii_case(name) {
-                return Err(Reason::Malformed("a name that resembles Content-Length or the like"));
+                return Err(Reason::Malformed(
+                    "a field name resembles Content-Length or Transfer-Encoding",
+                ));
             }
             if line.contains(&b'\t') {
                 return Err(Reason::Malformed("tab in Content-Length or Transfer-Encoding"));
@@ -65,7 +67,9 @@ impl Fields {
                     // A proxy removes the fields that are named here (RFC 9110, section 7.6.1).
                     let named = canonical(option);
                     if is_framing(&named) || named == b"host" {
-                        return Err(Reason::Malformed("Connection names a field of the message"));
+                        return Err(Reason::Malformed(
+                            "Connection names Content-Length, Transfer-Encoding or Host",
+                        ));
                     }
                     self.closes |= option.eq_ignore_ascii_case(b"close");
                     self.keeps |= option.eq_ignore_ascii_case(b"keep-alive");
