@@ -37,6 +37,7 @@ const REQUESTS: &[&[&str]] = &[
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
         "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi",
         "PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nA:b\r\n\r\n",
+        "PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;a=\"b;c\";d=e\r\nhi\r\n0;f\r\n\r\n",
         "\r\n",
         "GET / HTTP/1.0\r\n\r\n",
     ],

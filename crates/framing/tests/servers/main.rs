@@ -1,4 +1,5 @@
-//! Real clients and real servers, with a gateway and members of this crate between them.
+//! Real clients and real servers, with a gateway and members of this crate between them; for HTTP,
+//! servers alone, which must read requests as this crate does.
 //!
 //! A test is skipped with a message where its server is not installed. Set
 //! `RATEWIRE_REQUIRE_TOOLS=1` to fail instead.
@@ -6,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "servers run beside the tests")]
 
 mod between;
+mod http1;
 mod memcached;
 mod redis;
 

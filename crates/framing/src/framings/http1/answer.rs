@@ -172,6 +172,10 @@ mod tests {
             "HTTP/1.1 101 Switching Protocols\r\n\r\n",
             "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: ,\r\nContent-Length: 1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 1\r\n",
             "HTTP/1.1 200 OK\r\nX\r\n",
         ] {
             assert!(scan(Expect::ORDINARY, wrong.as_bytes()).is_err(), "{wrong:?}");

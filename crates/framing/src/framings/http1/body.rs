@@ -3,7 +3,7 @@
 use crate::scan::{Cursor, Step, more};
 use crate::violation::Reason;
 
-use super::fields::{Fields, split};
+use super::fields::{Fields, canonical, is_token, split};
 use super::line;
 
 /// What follows in a message behind its head.
@@ -58,7 +58,7 @@ impl Body {
                     } else if read.is_empty() {
                         return Ok(Step::Done(()));
                     } else {
-                        split(read)?;
+                        trailer(read)?;
                     }
                 }
             }
@@ -69,15 +69,93 @@ impl Body {
 /// What follows behind the line with a chunk's size and extensions.
 fn chunk(line: &[u8]) -> Result<Body, Reason> {
     let wrong = Reason::Malformed("invalid size of a chunk");
-    let size = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii_end();
-    let is_number = !size.is_empty() && size.iter().all(u8::is_ascii_hexdigit);
-    let size = std::str::from_utf8(size).ok().filter(|_| is_number);
-    let size = size.and_then(|size| usize::from_str_radix(size, 16).ok());
-    match size.ok_or(wrong)? {
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let (size, extensions) = line.split_at(digits);
+    // Readers differ in how many digits they take.
+    let size = std::str::from_utf8(size).ok().filter(|size| size.len() <= 16);
+    let size = size.and_then(|size| usize::from_str_radix(size, 16).ok()).ok_or(wrong.clone())?;
+    if !extensions.is_empty() && !extensions.starts_with(b";") {
+        return Err(wrong);
+    }
+    check_extensions(extensions)?;
+    match size {
         0 => Ok(Body::Trailers),
         size => Ok(Body::ChunkData(size.saturating_add(2))),
     }
 }
+
+/// An error unless these are extensions (RFC 9112, section 7.1.1) that end for every reader with
+/// the line: without blanks around names and values, and without backslashes in quotes.
+fn check_extensions(mut rest: &[u8]) -> Result<(), Reason> {
+    let wrong = Reason::Malformed("invalid extension of a chunk");
+    while let Some(extension) = rest.strip_prefix(b";") {
+        let name = extension.iter().position(|byte| b"=;".contains(byte));
+        let (name, behind) = extension.split_at(name.unwrap_or(extension.len()));
+        let end = match behind.strip_prefix(b"=") {
+            None => 0,
+            Some([b'"', quoted @ ..]) => {
+                let end = quoted.iter().position(|byte| b"\"\\".contains(byte));
+                let end = end.filter(|end| quoted[*end] == b'"').ok_or(wrong.clone())?;
+                end + 3
+            }
+            Some(value) => {
+                let end = value.iter().position(|byte| *byte == b';').unwrap_or(value.len());
+                if !is_token(&value[..end]) {
+                    return Err(wrong);
+                }
+                end + 1
+            }
+        };
+        if !is_token(name) {
+            return Err(wrong);
+        }
+        rest = &behind[end..];
+    }
+    if rest.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+/// An error unless the field may stand behind a body.
+fn trailer(line: &[u8]) -> Result<(), Reason> {
+    let (name, _) = split(line)?;
+    match HEAD_ONLY.contains(&&canonical(name)[..]) {
+        true => Err(Reason::Malformed("a field of the head stands behind the body")),
+        false => Ok(()),
+    }
+}
+
+/// Fields that are not allowed behind a body, because a reader needs them before it reads the body:
+/// they say how long the message is, where it goes, who sends it, on what conditions, and what the
+/// body is (RFC 9110, section 6.5.1). Some readers would merge them into the head.
+const HEAD_ONLY: &[&[u8]] = &[
+    b"authorization",
+    b"cache-control",
+    b"connection",
+    b"content-encoding",
+    b"content-length",
+    b"content-range",
+    b"content-type",
+    b"cookie",
+    b"expect",
+    b"forwarded",
+    b"host",
+    b"if-match",
+    b"if-modified-since",
+    b"if-none-match",
+    b"if-range",
+    b"if-unmodified-since",
+    b"keep-alive",
+    b"max-forwards",
+    b"proxy-authenticate",
+    b"proxy-authorization",
+    b"proxy-connection",
+    b"range",
+    b"set-cookie",
+    b"te",
+    b"trailer",
+    b"transfer-encoding",
+    b"upgrade",
+    b"www-authenticate",
+];
 
 #[cfg(test)]
 mod tests {
@@ -96,7 +174,8 @@ mod tests {
         for body in [
             "0\r\n\r\n",
             "5\r\nhello\r\n0\r\n\r\n",
-            "A;name=\"value\"\r\n0123\r\n6789\r\n000 ;x\r\n\r\n",
+            "A;name=\"a ;=\tvalue\"\r\n0123\r\n6789\r\n000;x\r\n\r\n",
+            "0000000000000001;a;b=c;d=\"\";e\r\na\r\n0;x=y\r\n\r\n",
             "1\r\na\r\n0\r\nExpires: never\r\nX:\r\n\r\n",
         ] {
             let whole = format!("{body}GET /");
@@ -121,12 +200,48 @@ mod tests {
             "5\n",
             "5\u{b}\r\n",
             "10000000000000000\r\n",
+            "00000000000000001\r\n",
+            "5 \r\n",
+            "5\t\r\n",
+            "5 ;a\r\n",
+            "5; a\r\n",
+            "5;a =b\r\n",
+            "5;a= b\r\n",
+            "5;a=b \r\n",
+            "5;\r\n",
+            "5;a;\r\n",
+            "5;a=\r\n",
+            "5;=b\r\n",
+            "5;a=\"\r\n",
+            "5;a=\"b\r\n",
+            "5;a=b\"\r\n",
+            "5;a\"b\"\r\n",
+            "5;a=\"b\"c\r\n",
+            "5;a=\"b\\\r\n",
+            "5;a=\"\\\"\"\r\n",
+            "5;a=\"\\\"\r\n",
+            "5;a\n",
+            "5;a\rb\r\n",
+            "5,a\r\n",
             "1\r\nabc",
+            "1\r\na\n\r\n",
             "0\r\nno colon\r\n",
             "0\r\n folded: 1\r\n",
+            "0\r\nX: 1\n",
+            "0\r\nX: a\0\r\n",
         ] {
             assert!(end(Body::ChunkSize, wrong.as_bytes()).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn fields_of_the_head_are_refused_behind_the_body() {
+        for name in ["Content-Length", "transfer-encoding", "Transfer_Encoding", "HOST", "Trailer"]
+        {
+            let wrong = format!("0\r\nExpires: never\r\n{name}: 5\r\n");
+            assert!(end(Body::ChunkSize, wrong.as_bytes()).is_err(), "{wrong:?}");
+        }
+        assert!(HEAD_ONLY.iter().all(|name| canonical(name) == *name));
     }
 
     #[test]

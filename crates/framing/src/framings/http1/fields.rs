@@ -8,6 +8,9 @@ use crate::violation::Reason;
 pub struct Fields {
     /// Value of `Content-Length`.
     pub length: Option<u64>,
+    /// Whether that value has zeros in front, which some readers take for the mark of an octal
+    /// number.
+    pub is_padded: bool,
     /// Number of codings in `Transfer-Encoding`.
     pub codings: usize,
     /// Whether the last of them is `chunked`.
@@ -26,21 +29,48 @@ impl Fields {
     /// Notes a field line, without its end.
     pub fn note(&mut self, line: &[u8]) -> Result<(), Reason> {
         let (name, value) = split(line)?;
-        match &name.to_ascii_lowercase()[..] {
+        let known = canonical(name);
+        if is_framing(&known) {
+            if !known.eq_ignore_ascii_case(name) {
+                return Err(Reason::Malformed(
+                    "a field name resembles Content-Length or Transfer-Encoding",
+                ));
+            }
+            if line.contains(&b'\t') {
+                return Err(Reason::Malformed("tab in Content-Length or Transfer-Encoding"));
+            }
+        }
+        match &known[..] {
             b"content-length" => {
                 let length = decimal(value).ok_or(Reason::Malformed("invalid Content-Length"))?;
+                self.is_padded = value.len() > 1 && value.starts_with(b"0");
                 if self.length.replace(length).is_some() {
                     return Err(Reason::Malformed("several Content-Length fields"));
                 }
             }
             b"transfer-encoding" => {
-                for coding in list(value) {
+                if self.codings > 0 {
+                    return Err(Reason::Malformed("several Transfer-Encoding fields"));
+                }
+                // An empty list would be no coding here, and yet a field for a server that looks
+                // for the name alone and then ignores Content-Length.
+                for coding in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+                    if coding.is_empty() || self.is_chunked {
+                        return Err(Reason::Malformed("invalid Transfer-Encoding"));
+                    }
                     self.codings += 1;
                     self.is_chunked = coding.eq_ignore_ascii_case(b"chunked");
                 }
             }
             b"connection" => {
                 for option in list(value) {
+                    // A proxy removes the fields that are named here (RFC 9110, section 7.6.1).
+                    let named = canonical(option);
+                    if is_framing(&named) || named == b"host" {
+                        return Err(Reason::Malformed(
+                            "Connection names Content-Length, Transfer-Encoding or Host",
+                        ));
+                    }
                     self.closes |= option.eq_ignore_ascii_case(b"close");
                     self.keeps |= option.eq_ignore_ascii_case(b"keep-alive");
                 }
@@ -78,6 +108,21 @@ pub fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Reason> {
     if is_token(name) { Ok((name, value.trim_ascii())) } else { Err(wrong) }
 }
 
+/// The name that a server may know a field by: in lower case, with a hyphen for any other sign.
+/// CGI has one letter for several signs (RFC 3875, section 4.1.18).
+pub fn canonical(name: &[u8]) -> Vec<u8> {
+    let letter = |byte: &u8| match byte.is_ascii_alphanumeric() {
+        true => byte.to_ascii_lowercase(),
+        false => b'-',
+    };
+    name.iter().map(letter).collect()
+}
+
+/// Whether a field of this canonical name says where the message ends.
+fn is_framing(name: &[u8]) -> bool {
+    matches!(name, b"content-length" | b"transfer-encoding")
+}
+
 /// Whether the text is a token (RFC 9110, section 5.6.2).
 pub fn is_token(text: &[u8]) -> bool {
     let is_allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
@@ -104,10 +149,10 @@ mod tests {
     fn fields_are_read_in_any_case_and_as_lists() {
         let fields = noted(&["cOnTent-LENGTH:  42 ", "Connection: Upgrade , CLOSE"]).unwrap();
         assert_eq!((fields.length, fields.closes(true)), (Some(42), true));
-        let fields = noted(&["Transfer-Encoding: gzip", "Transfer-Encoding: , Chunked"]).unwrap();
+        let fields = noted(&["Transfer-Encoding: gzip , Chunked "]).unwrap();
         assert_eq!((fields.codings, fields.is_chunked), (2, true));
-        let fields = noted(&["Transfer-Encoding: chunked, gzip"]).unwrap();
-        assert_eq!((fields.codings, fields.is_chunked), (2, false));
+        let fields = noted(&["Transfer-Encoding: gzip"]).unwrap();
+        assert_eq!((fields.codings, fields.is_chunked), (1, false));
         let fields = noted(&["Expect: 100-Continue", "Upgrade: h2c", "Host: a", "X:"]).unwrap();
         assert!(fields.awaits_continue && fields.upgrades && fields.hosts == 1);
     }
@@ -133,6 +178,23 @@ mod tests {
             &["Content-Length: 18446744073709551616"],
             &["Content-Length:"],
             &["Content-Length : 1"],
+            &["Content-Length:\t1"],
+            &["Content_Length: 1"],
+            &["Content.Length: 1"],
+            &["Transfer-Encoding:"],
+            &["Transfer-Encoding: ,"],
+            &["Transfer-Encoding: , chunked"],
+            &["Transfer-Encoding: chunked,"],
+            &["Transfer-Encoding: gzip,, chunked"],
+            &["Transfer-Encoding: chunked, gzip"],
+            &["Transfer-Encoding: chunked, chunked"],
+            &["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"],
+            &["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"],
+            &["Transfer-Encoding: chunked\t"],
+            &["Transfer_Encoding: chunked"],
+            &["Connection: close, Content-Length"],
+            &["Connection: transfer-encoding"],
+            &["Connection: Host"],
             &[" folded: 1"],
             &["no colon"],
             &[": no name"],

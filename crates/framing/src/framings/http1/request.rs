@@ -118,6 +118,9 @@ fn request_line(line: &[u8]) -> Result<Line, Reason> {
 /// The request with this head, but for its length, and its body.
 fn head(line: &Line, fields: &Fields) -> Result<(RequestCut, Body), Reason> {
     fields.check(line.is_version_1_1)?;
+    if fields.is_padded {
+        return Err(Reason::Malformed("zeros in front of Content-Length"));
+    }
     if fields.upgrades {
         return Err(Reason::Unsupported("Upgrade is not supported: connect to a server directly"));
     }
@@ -219,7 +222,21 @@ mod tests {
             head("Host: y"),
             head("Content-Length: 1\r\nTransfer-Encoding: chunked"),
             head("Content-Length: 1\r\nContent-Length: 2"),
+            head("Content-Length: 1\r\nContent-Length: 1"),
+            head("Content-Length: 01"),
+            head("Content-Length: 1\nX: 1"),
+            head("Content-Length : 1"),
+            head("Content-Length: 3\r\nTransfer-Encoding: ,"),
+            head("Content-Length: 3\r\nTransfer-Encoding:"),
+            head("Transfer-Encoding: ,\r\nContent-Length: 3"),
+            head("Transfer-Encoding: chunked, identity"),
+            head("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"),
             head("X: 1\r\n folded"),
+            head("X: 1\r\n\tfolded"),
+            head("X: a\0b"),
+            head("X: a\rb"),
+            "GET / HTTP/1.1\r\n Host: x\r\n\r\n".into(),
+            "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n".into(),
         ] {
             let read = Scanner::new(200).scan(wrong.as_bytes());
             assert!(matches!(read, Err(Reason::Malformed(_))), "{wrong:?}: {read:?}");
@@ -231,6 +248,7 @@ mod tests {
             head("Connection: Upgrade\r\nUpgrade: websocket"),
             head("Transfer-Encoding: gzip, chunked"),
             head("Transfer-Encoding: gzip"),
+            head("Transfer-Encoding: identity, chunked"),
         ] {
             let read = Scanner::new(200).scan(unsupported.as_bytes());
             assert!(matches!(read, Err(Reason::Unsupported(_))), "{unsupported:?}: {read:?}");
