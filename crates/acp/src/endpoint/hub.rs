@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ratewire_units::Time;
 
-use crate::channel::{Ends, Transmit};
+use crate::channel::{Ends, NetworkPath, Transmit};
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::error::Error;
@@ -55,9 +55,9 @@ pub(super) struct Hub {
 }
 
 impl Hub {
-    pub(super) fn new(config: Config, accepts: bool) -> Result<Hub, Error> {
+    pub(super) fn new(config: Config, bound: SocketAddr, accepts: bool) -> Result<Hub, Error> {
         Ok(Hub {
-            handshakes: Handshakes::new(&config, accepts)?,
+            handshakes: Handshakes::new(&config, bound, accepts)?,
             config,
             slots: BTreeMap::new(),
             remotes: BTreeSet::new(),
@@ -92,20 +92,20 @@ impl Hub {
     pub(super) fn on_datagram(
         &mut self,
         now: Duration,
-        from: SocketAddr,
+        path: NetworkPath,
         datagram: &mut [u8],
         marked: bool,
     ) {
-        let size = datagram.len();
+        let (size, from) = (datagram.len(), path.remote);
         let Ok((kind, id, rest)) = packet_type(datagram) else { return };
         let event = match kind {
-            PacketType::Data => return self.on_data(now, from, id, datagram, marked),
+            PacketType::Data => return self.on_data(now, path, id, datagram, marked),
             PacketType::Initial => {
                 let has_room =
                     self.confirmed() < self.config.connections && self.accepted.len() < BACKLOG;
                 let initial = Initial::read(rest, size).ok();
                 initial.and_then(|initial| {
-                    self.handshakes.on_initial(now, from, id, &initial, has_room)
+                    self.handshakes.on_initial(now, path, id, &initial, has_room)
                 })
             }
             PacketType::Retry => {
@@ -153,16 +153,16 @@ impl Hub {
     fn on_data(
         &mut self,
         now: Duration,
-        from: SocketAddr,
+        path: NetworkPath,
         id: ConnectionId,
         datagram: &mut [u8],
         marked: bool,
     ) {
         let Some(slot) = self.slots.get_mut(&id) else {
-            return self.handshakes.answer_unknown(now, from, id, datagram.len());
+            return self.handshakes.answer_unknown(now, path, id, datagram.len());
         };
         let time = slot.time(now);
-        slot.connection.on_datagram(time, from, datagram, marked);
+        slot.connection.on_datagram(time, path.remote, datagram, marked);
         let is_new = slot.connection.has_heard() && self.handshakes.confirm(id);
         if is_new && self.confirmed() > self.config.connections {
             self.refuse(id);

@@ -134,7 +134,7 @@ impl Endpoint {
         let socket = UdpSocket::bind(address).map_err(Error::Socket)?;
         let address = socket.local_addr().map_err(Error::Socket)?;
         let shared = Arc::new(Shared {
-            hub: Mutex::new(Hub::new(config, accepts)?),
+            hub: Mutex::new(Hub::new(config, address, accepts)?),
             start: Instant::now(),
             wake: Notify::new(),
             accepted: Notify::new(),

@@ -9,18 +9,18 @@
 mod half_open;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use half_open::HalfOpens;
 use ratewire_units::Time;
-use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::channel::Ends;
+use crate::channel::{Ends, NetworkPath};
 use crate::config::Config;
 use crate::error::Error;
-use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, ServerHandshake};
+use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, Proofs, ServerHandshake};
+use crate::socket::source_address;
 use crate::wire::{ConnectionId, EndKind, Initial, LONGEST_LAW, PacketType, Params, plain};
 
 /// Connections whose client has not shown that it has the keys, before cookies are asked for.
@@ -77,7 +77,9 @@ pub struct Handshakes {
     accepts: bool,
     random: SystemRandom,
     cookies: Cookies,
-    proofs: hmac::Key,
+    /// Address of the endpoint's socket, which may stand for all of the host's.
+    bound: IpAddr,
+    proofs: Proofs,
     connecting: BTreeMap<ConnectionId, Connecting>,
     half_open: HalfOpens,
     deadlines: BTreeSet<(Duration, ConnectionId)>,
@@ -87,13 +89,15 @@ pub struct Handshakes {
 }
 
 impl Handshakes {
-    /// Handshakes of an endpoint, which accepts connections or only begins them.
+    /// Handshakes of an endpoint whose socket is bound to this address. The endpoint accepts
+    /// connections, or only begins them.
     ///
     /// # Errors
     /// When the kernel gives no random numbers.
-    pub fn new(config: &Config, accepts: bool) -> Result<Handshakes, Error> {
+    pub fn new(config: &Config, bound: SocketAddr, accepts: bool) -> Result<Handshakes, Error> {
         Ok(Handshakes {
-            proofs: config.credentials.key_for(b"ACP1 unknown"),
+            bound: bound.ip(),
+            proofs: Proofs::new(&config.credentials, bound.port()),
             credentials: config.credentials.clone(),
             longest_frame: config.longest_frame.get(),
             idle_timeout_ms: config.idle_timeout.ps() / 1_000_000_000,
@@ -123,21 +127,15 @@ impl Handshakes {
         Ok(ConnectionId(u64::from_be_bytes(bytes)))
     }
 
-    fn proof(&self, connection: ConnectionId) -> [u8; 16] {
-        let tag = hmac::sign(&self.proofs, &connection.0.to_be_bytes());
-        let mut proof = [0; 16];
-        proof.copy_from_slice(&tag.as_ref()[..16]);
-        proof
-    }
-
-    fn params(&self, connection: ConnectionId, law: &str, kind: EndKind) -> Params {
+    /// What the other end is told of a connection; `local` is where it sends to.
+    fn params(&self, connection: ConnectionId, law: &str, kind: EndKind, local: IpAddr) -> Params {
         Params {
             connection,
             longest_frame: self.longest_frame,
             idle_timeout_ms: self.idle_timeout_ms,
             law: law.to_string(),
             kind,
-            reset_token: self.proof(connection),
+            reset_token: self.proofs.make(local, connection),
         }
     }
 
@@ -159,7 +157,8 @@ impl Handshakes {
             return Err(Error::LongLaw { length: law.len() });
         }
         let id = self.new_id()?;
-        let begun = ClientHandshake::begin(credentials, &self.params(id, law, kind));
+        let params = self.params(id, law, kind, source_address(self.bound, to));
+        let begun = ClientHandshake::begin(credentials, &params);
         let (handshake, message) = begun.map_err(Error::Handshake)?;
         let (next, wait, until) = (now, FIRST_WAIT, now + HANDSHAKE);
         let (cookie, cookie_from) = (Vec::new(), now);
@@ -180,11 +179,12 @@ impl Handshakes {
     pub fn on_initial(
         &mut self,
         now: Duration,
-        from: SocketAddr,
+        path: NetworkPath,
         client: ConnectionId,
         initial: &Initial<'_>,
         has_room: bool,
     ) -> Option<Event> {
+        let from = path.remote;
         if let Some(answer) = self.half_open.answer(from, client) {
             self.packets.push_back((from, answer.to_vec()));
             return None;
@@ -204,13 +204,13 @@ impl Handshakes {
             return None;
         }
         // Who has not the keys gets no answer.
-        self.accept(now, from, client, initial.message).ok().map(Event::Accepted)
+        self.accept(now, path, client, initial.message).ok().map(Event::Accepted)
     }
 
     fn accept(
         &mut self,
         now: Duration,
-        from: SocketAddr,
+        path: NetworkPath,
         client: ConnectionId,
         message: &[u8],
     ) -> Result<Ends, Error> {
@@ -219,8 +219,8 @@ impl Handshakes {
         if params.connection != client {
             return Err(Error::Handshake(HandshakeError::Keys));
         }
-        let local = self.new_id()?;
-        let answer = handshake.answer(&self.params(local, &params.law, EndKind::Host));
+        let (local, from) = (self.new_id()?, path.remote);
+        let answer = handshake.answer(&self.params(local, &params.law, EndKind::Host, path.local));
         let (message, keys) = answer.map_err(Error::Handshake)?;
         let answer = plain(PacketType::Accept, client, &message);
         self.packets.push_back((from, answer.clone()));
@@ -268,16 +268,26 @@ impl Handshakes {
     }
 
     /// Says that a connection is not known, to an address that need not be that of who asked: so
-    /// seldom, and with fewer bytes than the `size` that came.
-    pub fn answer_unknown(&mut self, now: Duration, to: SocketAddr, id: ConnectionId, size: usize) {
+    /// seldom, and with fewer bytes than the `size` that came. A client's connection is known from
+    /// its first packet on.
+    pub fn answer_unknown(
+        &mut self,
+        now: Duration,
+        path: NetworkPath,
+        id: ConnectionId,
+        size: usize,
+    ) {
+        if self.connecting.contains_key(&id) {
+            return;
+        }
         let second = now.as_secs();
         if self.unknowns.0 != second {
             self.unknowns = (second, 0);
         }
-        let packet = plain(PacketType::Unknown, id, &self.proof(id));
+        let packet = plain(PacketType::Unknown, id, &self.proofs.make(path.local, id));
         if self.unknowns.1 < UNKNOWNS && size > packet.len() {
             self.unknowns.1 += 1;
-            self.packets.push_back((to, packet));
+            self.packets.push_back((path.remote, packet));
         }
     }
 

@@ -17,6 +17,11 @@ fn at(port: u16) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, 1], port))
 }
 
+/// All ends are at one host.
+fn from(remote: SocketAddr) -> NetworkPath {
+    NetworkPath { local: at(0).ip(), remote }
+}
+
 fn hub(members: u16) -> Hub {
     with_spare(members, 0)
 }
@@ -31,20 +36,23 @@ fn with_peer(members: u16, spare: usize, peer: Option<SocketAddr>) -> Hub {
         address: at(100 + k),
         credentials: Credentials::Shared([7; 32]),
     };
-    Hub::new(HubConfig {
-        peers: acp(),
-        peer,
-        session: SessionConfig {
-            acp: acp(),
-            flow_control: FlowControl::Strict,
-            transforms: Transforms::Refusals { shuffle: 0.1 },
-            silence: ratewire_units::Duration::from_secs(1),
+    Hub::new(
+        HubConfig {
+            peers: acp(),
+            peer,
+            session: SessionConfig {
+                acp: acp(),
+                flow_control: FlowControl::Strict,
+                transforms: Transforms::Refusals { shuffle: 0.1 },
+                silence: ratewire_units::Duration::from_secs(1),
+            },
+            members: (0..members).map(member).collect(),
+            spare,
+            routing: Box::new(|| Box::new(RoundRobin::default())),
+            patience: Duration::from_millis(500),
         },
-        members: (0..members).map(member).collect(),
-        spare,
-        routing: Box::new(|| Box::new(RoundRobin::default())),
-        patience: Duration::from_millis(500),
-    })
+        [at(2), at(3)],
+    )
     .expect("random numbers")
 }
 
@@ -74,18 +82,18 @@ fn peer(hub: &mut Hub, now: Duration) {
 }
 
 fn begin(hub: &mut Hub, now: Duration, mut opening: Vec<u8>) {
-    hub.on_datagram(now, Port::Peers, at(1), &mut opening, false);
+    hub.on_datagram(now, Port::Peers, from(at(1)), &mut opening, false);
 }
 
 /// A peer whom the switch has accepted, its number for the connection, and the switch's answer.
 fn accepted(hub: &mut Hub, now: Duration) -> (Handshakes, ConnectionId, Vec<u8>) {
-    let mut handshakes = Handshakes::new(&acp(), false).expect("random numbers");
+    let mut handshakes = Handshakes::new(&acp(), at(1), false).expect("random numbers");
     let id = handshakes
         .connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", EndKind::Host)
         .expect("keys");
     assert!(handshakes.on_timer(now).is_none());
     let (_, mut first) = handshakes.poll_packet().expect("a first packet");
-    hub.on_datagram(now, Port::Peers, at(1), &mut first, false);
+    hub.on_datagram(now, Port::Peers, from(at(1)), &mut first, false);
     let (_, answer) = sent(hub, now, Port::Peers).swap_remove(0);
     (handshakes, id, answer)
 }
@@ -107,14 +115,14 @@ fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
 
 /// Has a member answer the first packets that the switch has sent to it.
 fn answer(hub: &mut Hub, now: Duration, member: u16, packets: &[(SocketAddr, Vec<u8>)]) {
-    let mut handshakes = Handshakes::new(&acp(), true).expect("random numbers");
+    let mut handshakes = Handshakes::new(&acp(), at(8), true).expect("random numbers");
     for (_, packet) in packets.iter().filter(|(to, _)| *to == at(100 + member)) {
         let Ok((PacketType::Initial, id, rest)) = packet_type(packet) else { continue };
         let initial = Initial::read(rest, packet.len()).expect("a first packet");
-        handshakes.on_initial(now, at(8), id, &initial, true);
+        handshakes.on_initial(now, from(at(8)), id, &initial, true);
     }
     while let Some((_, mut packet)) = handshakes.poll_packet() {
-        hub.on_datagram(now, Port::Members, at(100 + member), &mut packet, false);
+        hub.on_datagram(now, Port::Members, from(at(100 + member)), &mut packet, false);
     }
 }
 
@@ -154,10 +162,15 @@ fn peers_beyond_the_limit_are_refused() {
 fn a_peer_that_knows_its_connection_no_more_takes_no_room() {
     let mut hub = hub(1);
     hub.config.peers.connections = 1;
-    let (mut handshakes, id, _) = accepted(&mut hub, ms(0));
-    handshakes.answer_unknown(ms(0), at(9), id, 100);
-    let (_, mut unknown) = handshakes.poll_packet().expect("a proof");
-    hub.on_datagram(ms(0), Port::Peers, at(1), &mut unknown, false);
+    let (_, id, _) = accepted(&mut hub, ms(0));
+    let mut restarted = Handshakes::new(&acp(), at(1), false).expect("random numbers");
+    restarted.answer_unknown(ms(0), from(at(9)), id, 100);
+    let (_, mut unknown) = restarted.poll_packet().expect("a proof");
+    // It comes from the peer's address.
+    hub.on_datagram(ms(0), Port::Peers, from(at(4)), &mut unknown, false);
+    sent(&mut hub, ms(0), Port::Peers);
+    assert_eq!(hub.seats.len(), 1);
+    hub.on_datagram(ms(0), Port::Peers, from(at(1)), &mut unknown, false);
     sent(&mut hub, ms(0), Port::Peers);
     assert_eq!((hub.seats.len(), hub.sessions()), (0, 0));
     peer(&mut hub, ms(0));
@@ -308,15 +321,16 @@ fn a_peer_that_does_not_answer_is_asked_on() {
         sent(&mut hub, now + ms(10 * k), Port::Peers)
     });
     let initial = asked.filter(|(to, _)| *to == at(9)).last().expect("a first packet").1;
-    let mut handshakes = Handshakes::new(&acp(), true).expect("random numbers");
+    let mut handshakes = Handshakes::new(&acp(), at(8), true).expect("random numbers");
     let (_, id, rest) = packet_type(&initial).expect("a packet");
     let read = Initial::read(rest, initial.len()).expect("a first packet");
-    let Some(Event::Accepted(ends)) = handshakes.on_initial(now, at(8), id, &read, true) else {
+    let Some(Event::Accepted(ends)) = handshakes.on_initial(now, from(at(8)), id, &read, true)
+    else {
         panic!("accepted")
     };
     assert_eq!(ends.params.kind, EndKind::Switch);
     let (_, mut answer) = handshakes.poll_packet().expect("an answer");
-    hub.on_datagram(now + ms(2000), Port::Peers, at(9), &mut answer, false);
+    hub.on_datagram(now + ms(2000), Port::Peers, from(at(9)), &mut answer, false);
     assert_eq!(hub.take_events(), [HubEvent::PeerConnected(at(9))]);
     assert_eq!((hub.dialled(), hub.sessions()), (Some((at(9), true)), 1));
 }
@@ -331,13 +345,13 @@ fn short_connections_are_made_less_and_less_often() {
         hub.on_timer(now);
         let first = sent(&mut hub, now, Port::Peers);
         if let Some((_, packet)) = first.iter().find(|(to, _)| *to == at(9)) {
-            let mut handshakes = Handshakes::new(&acp(), true).expect("random numbers");
+            let mut handshakes = Handshakes::new(&acp(), at(8), true).expect("random numbers");
             if let Ok((PacketType::Initial, id, rest)) = packet_type(packet) {
                 dialled.push(now.as_secs());
                 let initial = Initial::read(rest, packet.len()).expect("a first packet");
-                handshakes.on_initial(now, at(8), id, &initial, true);
+                handshakes.on_initial(now, from(at(8)), id, &initial, true);
                 let (_, mut answer) = handshakes.poll_packet().expect("an answer");
-                hub.on_datagram(now, Port::Peers, at(9), &mut answer, false);
+                hub.on_datagram(now, Port::Peers, from(at(9)), &mut answer, false);
                 hub.reset_all(now, "enough");
                 sent(&mut hub, now, Port::Peers);
             }

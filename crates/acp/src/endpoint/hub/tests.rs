@@ -8,7 +8,12 @@ use crate::wire::LONGEST_LAW;
 const NOW: Duration = Duration::from_secs(5);
 
 fn hub(accepts: bool) -> Hub {
-    Hub::new(Config::new(Credentials::Shared([7; 32])), accepts).expect("random numbers")
+    of(Config::new(Credentials::Shared([7; 32])), accepts)
+}
+
+/// Clients are at one address, servers at another.
+fn of(config: Config, accepts: bool) -> Hub {
+    Hub::new(config, at(u16::from(accepts)), accepts).expect("random numbers")
 }
 
 fn at(port: u16) -> SocketAddr {
@@ -33,7 +38,8 @@ fn sent(hub: &mut Hub) -> Vec<Vec<u8>> {
 /// Gives a hub packets from a port; returns what it answers.
 fn give(hub: &mut Hub, port: u16, packets: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     for mut packet in packets {
-        hub.on_datagram(NOW, at(port), &mut packet, false);
+        let path = NetworkPath { local: at(0).ip(), remote: at(port) };
+        hub.on_datagram(NOW, path, &mut packet, false);
     }
     sent(hub)
 }
@@ -85,7 +91,7 @@ fn a_repeated_first_packet_makes_no_second_connection() {
 fn a_client_that_knows_its_connection_no_more_takes_no_room() {
     let mut config = Config::new(Credentials::Shared([7; 32]));
     config.connections = 1;
-    let mut server = Hub::new(config, true).expect("random numbers");
+    let mut server = of(config, true);
     let (_, first) = client();
     let accepted = give(&mut server, 1, first);
     assert_eq!(kinds(&accepted), [PacketType::Accept, PacketType::Data]);
@@ -104,7 +110,7 @@ fn a_client_that_knows_its_connection_no_more_takes_no_room() {
 fn copies_of_a_first_packet_keep_nobody_out() {
     let mut config = Config::new(Credentials::Shared([7; 32]));
     config.connections = 2;
-    let mut server = Hub::new(config, true).expect("random numbers");
+    let mut server = of(config, true);
     let (_, first) = client();
     let answered = |server: &mut Hub, port| !give(server, port, first.clone()).is_empty();
     assert_eq!((1..100).filter(|port| answered(&mut server, *port)).count(), 4);
@@ -157,7 +163,7 @@ fn a_law_that_a_handshake_has_no_room_for_is_refused_at_once() {
     for (length, is_taken) in [(LONGEST_LAW, true), (LONGEST_LAW + 1, false)] {
         let law_name = format!("{:0<length$}", "xcp gamma=0.1");
         let config = Config { law_name, ..Config::new(Credentials::Shared([7; 32])) };
-        let mut client = Hub::new(config, false).expect("random numbers");
+        let mut client = of(config, false);
         let begun = client.connect(NOW, at(1));
         if is_taken {
             begun.expect("a connection");
