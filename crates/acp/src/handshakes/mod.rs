@@ -7,6 +7,7 @@
 //! client's first packet, which anybody on the path can send from many addresses, gets few of them.
 
 mod half_open;
+mod unknowns;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -15,6 +16,7 @@ use std::time::Duration;
 use half_open::HalfOpens;
 use ratewire_units::Time;
 use ring::rand::{SecureRandom, SystemRandom};
+use unknowns::Unknowns;
 
 use crate::channel::{Ends, NetworkPath};
 use crate::config::Config;
@@ -39,8 +41,6 @@ pub const NO_ROOM: u64 = 3;
 /// longest: a server that has been restarted is found soon.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Packets of unknown connections that are answered in a second.
-const UNKNOWNS: u32 = 100;
 
 /// What has happened.
 #[derive(Debug)]
@@ -84,8 +84,7 @@ pub struct Handshakes {
     half_open: HalfOpens,
     deadlines: BTreeSet<(Duration, ConnectionId)>,
     packets: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// The second in which unknown packets were counted last, and their number.
-    unknowns: (u64, u32),
+    unknowns: Unknowns,
 }
 
 impl Handshakes {
@@ -108,7 +107,7 @@ impl Handshakes {
             half_open: HalfOpens::default(),
             deadlines: BTreeSet::new(),
             packets: VecDeque::new(),
-            unknowns: (0, 0),
+            unknowns: Unknowns::default(),
         })
     }
 
@@ -165,6 +164,7 @@ impl Handshakes {
         let connecting =
             Connecting { handshake, message, cookie, to, next, wait, cookie_from, until };
         self.connecting.insert(id, connecting);
+        self.unknowns.note_known(to.ip());
         self.deadlines.insert((now, id));
         Ok(id)
     }
@@ -231,7 +231,11 @@ impl Handshakes {
 
     /// Notes that a client has shown that it has the keys. Returns whether that is new.
     pub fn confirm(&mut self, id: ConnectionId) -> bool {
-        self.half_open.remove(id)
+        let client = self.half_open.remove(id);
+        if let Some(address) = client {
+            self.unknowns.note_known(address.ip());
+        }
+        client.is_some()
     }
 
     /// Notes that a connection is over, maybe before its client has shown that it has the keys.
@@ -280,13 +284,8 @@ impl Handshakes {
         if self.connecting.contains_key(&id) {
             return;
         }
-        let second = now.as_secs();
-        if self.unknowns.0 != second {
-            self.unknowns = (second, 0);
-        }
         let packet = plain(PacketType::Unknown, id, &self.proofs.make(path.local, id));
-        if self.unknowns.1 < UNKNOWNS && size > packet.len() {
-            self.unknowns.1 += 1;
+        if size > packet.len() && self.unknowns.takes(now, path.remote.ip()) {
             self.packets.push_back((path.remote, packet));
         }
     }
@@ -305,7 +304,7 @@ impl Handshakes {
     pub fn on_timer(&mut self, now: Duration) -> Option<Event> {
         while let Some((at, id)) = self.deadlines.first().copied().filter(|(at, _)| *at <= now) {
             self.deadlines.remove(&(at, id));
-            if self.half_open.remove(id) {
+            if self.half_open.remove(id).is_some() {
                 return Some(Event::Abandoned(id));
             }
             if self.connecting.get(&id).is_some_and(|connecting| connecting.until <= now) {

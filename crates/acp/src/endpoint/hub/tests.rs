@@ -158,6 +158,33 @@ fn a_server_that_was_restarted_says_so() {
     assert_eq!(closed(&client), Some(crate::CloseReason::Forgotten));
 }
 
+/// Answers of a hub to packets of a connection that it does not know, from a host.
+fn answers(hub: &mut Hub, host: u8, packets: usize) -> usize {
+    let path = NetworkPath { local: at(0).ip(), remote: ([10, 0, 0, host], 9).into() };
+    let mut unknown = [&[b'A', b'C', 1, 0][..], &[9; 80]].concat();
+    for _ in 0..packets {
+        hub.on_datagram(NOW, path, &mut unknown, false);
+    }
+    std::iter::from_fn(|| hub.poll_packet()).filter(|(to, _)| *to == path.remote).count()
+}
+
+/// A flood must not keep a peer from hearing that this end was restarted.
+#[test]
+fn a_flood_of_unknown_packets_takes_no_answers_from_others() {
+    let mut server = hub(true);
+    assert_eq!(answers(&mut server, 9, 1000), 100);
+    // A few may have bad luck for a second.
+    let others = (10..250).filter(|host| answers(&mut server, *host, 1) == 1);
+    assert!(others.count() > 200);
+    // A peer that has shown that it has the keys, and one that this end connects to.
+    let (mut client, first) = client();
+    let opening = give(&mut client, 1, give(&mut server, 1, first));
+    assert!(answers(&mut server, 1, 1000) <= 100, "it has not shown them");
+    give(&mut server, 1, opening);
+    assert_eq!(answers(&mut server, 1, 1000), 1000);
+    assert_eq!(answers(&mut client, 1, 1000), 1000);
+}
+
 #[test]
 fn a_law_that_a_handshake_has_no_room_for_is_refused_at_once() {
     for (length, is_taken) in [(LONGEST_LAW, true), (LONGEST_LAW + 1, false)] {
