@@ -10,7 +10,7 @@ use crate::channel::{Ends, NetworkPath, Transmit};
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::error::Error;
-use crate::handshakes::{Event, Handshakes, NO_ROOM, UNKNOWN_LAW};
+use crate::handshakes::{Event, Handshakes, NO_ROOM, Refusal, UNKNOWN_LAW};
 use crate::socket::Packets;
 use crate::wire::{ConnectionId, EndKind, Initial, PacketType, packet_type};
 
@@ -50,6 +50,8 @@ pub(super) struct Hub {
     dirty: VecDeque<ConnectionId>,
     accepted: VecDeque<ConnectionId>,
     connected: Vec<Connected>,
+    /// The last client of another application.
+    refusal: Option<Refusal>,
     /// Connections that have changed for those who hold them.
     changed: Vec<ConnectionId>,
 }
@@ -65,6 +67,7 @@ impl Hub {
             dirty: VecDeque::new(),
             accepted: VecDeque::new(),
             connected: Vec::new(),
+            refusal: None,
             changed: Vec::new(),
         })
     }
@@ -80,6 +83,7 @@ impl Hub {
             &self.config.credentials,
             &self.config.law_name,
             EndKind::Host,
+            &self.config.application,
         )
     }
 
@@ -136,6 +140,11 @@ impl Hub {
                 self.connected.push((id, Ok(())));
             }
             Event::Unanswered(id) => self.connected.push((id, Err(Error::NoAnswer))),
+            Event::Refused(refusal) => self.refusal = Some(refusal),
+            Event::RefusedBy(id, other) => {
+                let own = self.config.application.clone();
+                self.connected.push((id, Err(Error::OtherApplication { own, other })));
+            }
         }
     }
 
@@ -252,6 +261,12 @@ impl Hub {
     }
     pub(super) fn has_accepted(&self) -> bool {
         !self.accepted.is_empty()
+    }
+    pub(super) fn take_refusal(&mut self) -> Option<Refusal> {
+        self.refusal.take()
+    }
+    pub(super) fn has_refusal(&self) -> bool {
+        self.refusal.is_some()
     }
     pub(super) fn take_connected(&mut self) -> Vec<Connected> {
         core::mem::take(&mut self.connected)

@@ -23,7 +23,9 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, Proofs, ServerHandshake};
 use crate::socket::source_address;
-use crate::wire::{ConnectionId, EndKind, Initial, LONGEST_LAW, PacketType, Params, plain};
+use crate::wire::{
+    ConnectionId, EndKind, Initial, LONGEST_APPLICATION, LONGEST_LAW, PacketType, Params, plain,
+};
 
 /// Connections whose client has not shown that it has the keys, before cookies are asked for.
 pub const HALF_OPEN: usize = 64;
@@ -54,10 +56,29 @@ pub enum Event {
     Connected(Ends),
     /// No answer has come from a server.
     Unanswered(ConnectionId),
+    /// A client of another application has been told so, and has no connection.
+    Refused(Refusal),
+    /// A server is for the application that this names, and has no connection.
+    RefusedBy(ConnectionId, String),
+}
+
+/// A client of another application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Address of the client.
+    pub peer: SocketAddr,
+    /// What the client takes frames to hold.
+    pub application: String,
+}
+
+/// Whether ends may connect: both are for the same application, or one does not say.
+fn fit(own: &str, other: &str) -> bool {
+    own.is_empty() || other.is_empty() || own == other
 }
 
 /// A handshake of a client.
 struct Connecting {
+    application: String,
     handshake: ClientHandshake,
     message: Vec<u8>,
     cookie: Vec<u8>,
@@ -74,6 +95,7 @@ pub struct Handshakes {
     credentials: Credentials,
     longest_frame: u64,
     idle_timeout_ms: u64,
+    application: String,
     accepts: bool,
     random: SystemRandom,
     cookies: Cookies,
@@ -92,9 +114,15 @@ impl Handshakes {
     /// connections, or only begins them.
     ///
     /// # Errors
-    /// When the kernel gives no random numbers.
+    /// When the kernel gives no random numbers, or the application's name is longer than
+    /// [`LONGEST_APPLICATION`].
     pub fn new(config: &Config, bound: SocketAddr, accepts: bool) -> Result<Handshakes, Error> {
+        let application = config.application.clone();
+        if application.len() > LONGEST_APPLICATION {
+            return Err(Error::LongApplication { length: application.len() });
+        }
         Ok(Handshakes {
+            application,
             bound: bound.ip(),
             proofs: Proofs::new(&config.credentials, bound.port()),
             credentials: config.credentials.clone(),
@@ -135,11 +163,13 @@ impl Handshakes {
             law: law.to_string(),
             kind,
             reset_token: self.proofs.make(local, connection),
+            application: self.application.clone(),
         }
     }
 
     /// Begins a connection with the server that has these credentials, under a law that is told as
-    /// `name key=value ...`. The server is told what `kind` of end this is.
+    /// `name key=value ...`. The server is told what `kind` of end this is, and for which
+    /// `application`: a switch is for those of its peers.
     ///
     /// # Errors
     /// When the credentials name no server, the law is longer than [`LONGEST_LAW`], or the kernel
@@ -151,18 +181,30 @@ impl Handshakes {
         credentials: &Credentials,
         law: &str,
         kind: EndKind,
+        application: &str,
     ) -> Result<ConnectionId, Error> {
         if law.len() > LONGEST_LAW {
             return Err(Error::LongLaw { length: law.len() });
         }
         let id = self.new_id()?;
-        let params = self.params(id, law, kind, source_address(self.bound, to));
+        let application = application.to_string();
+        let mut params = self.params(id, law, kind, source_address(self.bound, to));
+        params.application.clone_from(&application);
         let begun = ClientHandshake::begin(credentials, &params);
         let (handshake, message) = begun.map_err(Error::Handshake)?;
         let (next, wait, until) = (now, FIRST_WAIT, now + HANDSHAKE);
         let (cookie, cookie_from) = (Vec::new(), now);
-        let connecting =
-            Connecting { handshake, message, cookie, to, next, wait, cookie_from, until };
+        let connecting = Connecting {
+            application,
+            handshake,
+            message,
+            cookie,
+            to,
+            next,
+            wait,
+            cookie_from,
+            until,
+        };
         self.connecting.insert(id, connecting);
         self.unknowns.note_known(to.ip());
         self.deadlines.insert((now, id));
@@ -204,7 +246,7 @@ impl Handshakes {
             return None;
         }
         // Who has not the keys gets no answer.
-        self.accept(now, path, client, initial.message).ok().map(Event::Accepted)
+        self.accept(now, path, client, initial.message).ok()
     }
 
     fn accept(
@@ -213,7 +255,7 @@ impl Handshakes {
         path: NetworkPath,
         client: ConnectionId,
         message: &[u8],
-    ) -> Result<Ends, Error> {
+    ) -> Result<Event, Error> {
         let read = ServerHandshake::read(&self.credentials, message);
         let (handshake, params) = read.map_err(Error::Handshake)?;
         if params.connection != client {
@@ -224,9 +266,14 @@ impl Handshakes {
         let (message, keys) = answer.map_err(Error::Handshake)?;
         let answer = plain(PacketType::Accept, client, &message);
         self.packets.push_back((from, answer.clone()));
+        if !fit(&self.application, &params.application) {
+            // The answer has told the client.
+            let application = params.application;
+            return Ok(Event::Refused(Refusal { peer: from, application }));
+        }
         self.half_open.insert(local, (from, client), answer);
         self.deadlines.insert((now + HANDSHAKE, local));
-        Ok(Ends { local, peer: from, keys, params })
+        Ok(Event::Accepted(Ends { local, peer: from, keys, params }))
     }
 
     /// Notes that a client has shown that it has the keys. Returns whether that is new.
@@ -267,7 +314,10 @@ impl Handshakes {
         let connecting = self.connecting.get_mut(&id).filter(|c| c.to == from)?;
         // A false answer may come before the right one.
         let params = connecting.handshake.finish(message).ok()?;
-        let Connecting { handshake, .. } = self.connecting.remove(&id)?;
+        let Connecting { handshake, application, .. } = self.connecting.remove(&id)?;
+        if !fit(&application, &params.application) {
+            return Some(Event::RefusedBy(id, params.application));
+        }
         Some(Event::Connected(Ends { local: id, params, peer: from, keys: handshake.keys() }))
     }
 

@@ -65,6 +65,8 @@ pub enum HubEvent {
     MemberDown(usize, String),
     /// A member that was drained has no session any more.
     MemberDrained(usize),
+    /// A member is for another application than a peer, which this names with both.
+    MemberRefuses(usize, String),
 }
 
 /// What a switch knows of a member.
@@ -84,6 +86,8 @@ pub struct MemberState<'a> {
     pub outstanding: Bytes,
     /// Times that it went down.
     pub failures: u64,
+    /// Why a peer's session does not have it, if it is for another application than the peer.
+    pub refusal: Option<&'a str>,
 }
 
 impl PartialEq for Member {
@@ -183,6 +187,7 @@ impl Hub {
                 sessions: with().count(),
                 outstanding: with().map(|s| s.session.outstanding(Side::Member(place))).sum(),
                 failures: seen.failures,
+                refusal: seen.refusal.as_deref(),
             })
         })
     }

@@ -77,7 +77,12 @@ fn sent(hub: &mut Hub, now: Duration, port: Port) -> Vec<(SocketAddr, Vec<u8>)> 
 
 /// A peer whose handshake is over and who has sent a packet.
 fn peer(hub: &mut Hub, now: Duration) {
-    let opening = opening(hub, now);
+    peer_for(hub, now, "");
+}
+
+/// A peer that is for an application.
+fn peer_for(hub: &mut Hub, now: Duration, application: &str) {
+    let opening = opening(hub, now, application);
     begin(hub, now, opening);
 }
 
@@ -86,10 +91,14 @@ fn begin(hub: &mut Hub, now: Duration, mut opening: Vec<u8>) {
 }
 
 /// A peer whom the switch has accepted, its number for the connection, and the switch's answer.
-fn accepted(hub: &mut Hub, now: Duration) -> (Handshakes, ConnectionId, Vec<u8>) {
+fn accepted(
+    hub: &mut Hub,
+    now: Duration,
+    application: &str,
+) -> (Handshakes, ConnectionId, Vec<u8>) {
     let mut handshakes = Handshakes::new(&acp(), at(1), false).expect("random numbers");
     let id = handshakes
-        .connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", EndKind::Host)
+        .connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", EndKind::Host, application)
         .expect("keys");
     assert!(handshakes.on_timer(now).is_none());
     let (_, mut first) = handshakes.poll_packet().expect("a first packet");
@@ -99,8 +108,8 @@ fn accepted(hub: &mut Hub, now: Duration) -> (Handshakes, ConnectionId, Vec<u8>)
 }
 
 /// The first packet of a peer whom the switch has accepted.
-fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
-    let (mut handshakes, _, answer) = accepted(hub, now);
+fn opening(hub: &mut Hub, now: Duration, application: &str) -> Vec<u8> {
+    let (mut handshakes, _, answer) = accepted(hub, now, application);
     let (_, id, message) = packet_type(&answer).expect("an answer");
     let Some(Event::Connected(ends)) = handshakes.on_accept(at(9), id, message) else {
         panic!("connected")
@@ -115,7 +124,18 @@ fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
 
 /// Has a member answer the first packets that the switch has sent to it.
 fn answer(hub: &mut Hub, now: Duration, member: u16, packets: &[(SocketAddr, Vec<u8>)]) {
-    let mut handshakes = Handshakes::new(&acp(), at(8), true).expect("random numbers");
+    answer_for(hub, now, (member, ""), packets);
+}
+
+/// Has a member that is for an application do so.
+fn answer_for(
+    hub: &mut Hub,
+    now: Duration,
+    (member, application): (u16, &str),
+    packets: &[(SocketAddr, Vec<u8>)],
+) {
+    let config = Config { application: application.into(), ..acp() };
+    let mut handshakes = Handshakes::new(&config, at(8), true).expect("random numbers");
     for (_, packet) in packets.iter().filter(|(to, _)| *to == at(100 + member)) {
         let Ok((PacketType::Initial, id, rest)) = packet_type(packet) else { continue };
         let initial = Initial::read(rest, packet.len()).expect("a first packet");
@@ -144,7 +164,7 @@ fn health(hub: &Hub) -> Vec<Health> {
 fn peers_beyond_the_limit_are_refused() {
     let mut hub = hub(1);
     hub.config.peers.connections = 2;
-    let openings: Vec<_> = (0..3).map(|_| opening(&mut hub, ms(0))).collect();
+    let openings: Vec<_> = (0..3).map(|_| opening(&mut hub, ms(0), "")).collect();
     assert_eq!((hub.sessions(), hub.seats.len()), (0, 3));
     for opening in openings {
         begin(&mut hub, ms(0), opening);
@@ -162,7 +182,7 @@ fn peers_beyond_the_limit_are_refused() {
 fn a_peer_that_knows_its_connection_no_more_takes_no_room() {
     let mut hub = hub(1);
     hub.config.peers.connections = 1;
-    let (_, id, _) = accepted(&mut hub, ms(0));
+    let (_, id, _) = accepted(&mut hub, ms(0), "");
     let mut restarted = Handshakes::new(&acp(), at(1), false).expect("random numbers");
     restarted.answer_unknown(ms(0), from(at(9)), id, 100);
     let (_, mut unknown) = restarted.poll_packet().expect("a proof");
@@ -306,6 +326,46 @@ fn a_member_that_fails_its_probes_is_down_whatever_else_it_answers() {
     let asked = sent(&mut hub, ms(200), Port::Members);
     answer(&mut hub, ms(201), 1, &asked);
     assert_eq!((sessions(&hub), health(&hub)[1].clone()), (vec![1, 1], Health::Up));
+}
+
+/// A member that takes frames for other requests than the peer's gets none of them.
+#[test]
+fn a_member_for_another_application_gets_no_frames() {
+    let mut hub = hub(2);
+    peer_for(&mut hub, ms(0), "resp");
+    hub.on_timer(ms(0));
+    let asked = sent(&mut hub, ms(0), Port::Members);
+    answer_for(&mut hub, ms(1), (0, "resp"), &asked);
+    answer_for(&mut hub, ms(1), (1, "memcached"), &asked);
+    let why = "it is for memcached, and the peer at 10.0.0.1:1 for resp";
+    let refuses = HubEvent::MemberRefuses(1, why.into());
+    let events = hub.take_events();
+    let expected = [HubEvent::MemberUp(0), refuses.clone(), HubEvent::MemberUp(1)];
+    assert_eq!(events[1..], expected, "{events:?}");
+    assert_eq!(sessions(&hub), [1, 0]);
+    let refusals: Vec<_> = hub.members().map(|member| member.refusal).collect();
+    assert_eq!(refusals, [None, Some(why)]);
+    assert_eq!(hub.seats.values().next().and_then(|seat| seat.session.closed()), None);
+    // It is asked again, and has the framing of the peer by then.
+    hub.on_timer(ms(2));
+    let asked = sent(&mut hub, ms(2), Port::Members);
+    answer_for(&mut hub, ms(3), (1, "resp"), &asked);
+    assert_eq!(sessions(&hub), [1, 1]);
+    assert!(hub.members().all(|member| member.refusal.is_none()));
+}
+
+/// A peer hears why it has no member.
+#[test]
+fn a_peer_without_a_member_for_its_application_is_told() {
+    let mut hub = hub(1);
+    peer_for(&mut hub, ms(0), "resp");
+    hub.on_timer(ms(0));
+    let asked = sent(&mut hub, ms(0), Port::Members);
+    answer_for(&mut hub, ms(1), (0, "memcached"), &asked);
+    let closed = hub.seats.values().next().and_then(|seat| seat.session.closed());
+    let text = "member m0 is for memcached, and this peer for resp";
+    let Some(CloseReason::Local { code: 5, text: told }) = closed else { panic!("{closed:?}") };
+    assert_eq!(told, text);
 }
 
 /// A switch asks its peer again and again, and says once that it has no answer.

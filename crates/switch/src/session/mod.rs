@@ -216,6 +216,10 @@ impl Session {
     pub fn law_name(&self) -> String {
         self.peer.channel.params().law.clone()
     }
+    /// The application that the peer is for; empty if it does not say.
+    pub fn application(&self) -> &str {
+        &self.peer.channel.params().application
+    }
     /// What members are told that the switch is.
     pub fn kind_to_members(&self) -> EndKind {
         self.kind
