@@ -18,6 +18,10 @@ pub struct Config {
     pub law: AnyLaw,
     /// The law's name and options as the other end is told: `name key=value ...`.
     pub law_name: String,
+    /// What this end takes frames to hold, at most
+    /// [`LONGEST_APPLICATION`](crate::wire::LONGEST_APPLICATION) bytes, as ALPN has it for TLS. Ends
+    /// that name different applications do not connect; one with an empty name connects with any.
+    pub application: String,
     /// Rate that the law takes for that of this host's own link.
     pub line_rate: Rate,
     /// Bytes that arrived and were not read yet, of each connection.
@@ -57,6 +61,7 @@ impl Config {
             credentials,
             law: law.unwrap_or_else(|error| unreachable!("a law in the tree: {error}")),
             law_name,
+            application: String::new(),
             line_rate: Rate::from_mbps(10_000),
             receive_buffer: Bytes::new(4 << 20),
             send_buffer: Bytes::new(4 << 20),

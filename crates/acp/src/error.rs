@@ -4,7 +4,7 @@ use std::io;
 
 use crate::channel::CloseReason;
 use crate::keys::HandshakeError;
-use crate::wire::LONGEST_LAW;
+use crate::wire::{LONGEST_APPLICATION, LONGEST_LAW};
 
 /// An error of an endpoint or of one of its connections.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,20 @@ pub enum Error {
     LongLaw {
         /// Bytes of the law's name and options.
         length: usize,
+    },
+    /// A handshake has no room for the application's name.
+    #[error("the application's name has {length} bytes, and may have {LONGEST_APPLICATION}")]
+    LongApplication {
+        /// Bytes of the name.
+        length: usize,
+    },
+    /// The server is for another application.
+    #[error("the server is for {other:?}, and this end for {own:?}: give both the same")]
+    OtherApplication {
+        /// What this end takes frames to hold.
+        own: String,
+        /// What the server does.
+        other: String,
     },
     /// The server has not answered in time: it does not run, or has other keys.
     #[error("the server has not answered: it does not run, or the keys of the two ends do not fit")]

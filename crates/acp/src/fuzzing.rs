@@ -62,6 +62,7 @@ pub fn peer(mut data: &[u8]) -> u64 {
         law: config.law_name.clone(),
         kind: EndKind::Host,
         reset_token: [0; 16],
+        application: String::new(),
     };
     let keys = Keys { seal: Seal::new(&SECRETS[0]), open: Open::new(&SECRETS[1]) };
     let ends = Ends { local: ConnectionId(1), params, peer: address, keys };

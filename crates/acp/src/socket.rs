@@ -1,14 +1,14 @@
 //! A UDP socket in batches: runs of equal packets go to the kernel and come from it as one.
 
 use std::io::{self, IoSliceMut};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, UdpSocketState};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-use crate::channel::Transmit;
+use crate::channel::{NetworkPath, Transmit};
 
 /// Longest run of packets that the kernel hands over as one.
 const RUN: usize = 64 << 10;
@@ -47,8 +47,8 @@ pub trait Packets {
 /// A datagram that has arrived.
 #[derive(Debug)]
 pub struct Arrival<'a> {
-    /// Address of the sender.
-    pub from: SocketAddr,
+    /// Address of the sender, and the address that the datagram was sent to.
+    pub path: NetworkPath,
     /// Bytes of the datagram.
     pub datagram: &'a mut [u8],
     /// Whether a router has marked it (CE).
@@ -66,6 +66,8 @@ struct Batch {
 /// A UDP socket.
 pub struct Socket {
     socket: UdpSocket,
+    /// The address that the socket is bound to, which may stand for all of the host's.
+    bound: IpAddr,
     state: UdpSocketState,
     buffers: Vec<Vec<u8>>,
     /// What the socket had no room for.
@@ -84,6 +86,7 @@ impl Socket {
         _ = state.set_recv_buffer_size((&socket).into(), SOCKET_BUFFER);
         _ = state.set_send_buffer_size((&socket).into(), SOCKET_BUFFER);
         Ok(Socket {
+            bound: socket.local_addr()?.ip(),
             socket: UdpSocket::from_std(socket)?,
             state,
             buffers: vec![vec![0; RUN]; BATCH_SIZE],
@@ -134,8 +137,10 @@ impl Socket {
         };
         for (buffer, meta) in self.buffers.iter_mut().zip(&metas[..count]) {
             let marked = meta.ecn == Some(EcnCodepoint::Ce);
+            let local = meta.dst_ip.unwrap_or(self.bound);
+            let path = NetworkPath { local, remote: meta.addr };
             for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
-                take(Arrival { from: meta.addr, datagram, marked });
+                take(Arrival { path, datagram, marked });
             }
         }
         Ok(true)
@@ -254,6 +259,18 @@ impl Socket {
             }
         }
     }
+}
+
+/// The address from which a socket that is bound to `bound` sends to another. No packet is sent to
+/// find it.
+pub(crate) fn source_address(bound: IpAddr, to: SocketAddr) -> IpAddr {
+    let routed = || {
+        let socket = std::net::UdpSocket::bind((bound, 0))?;
+        socket.connect(to)?;
+        socket.local_addr()
+    };
+    // A destination without a route gets no packet that could prove anything.
+    if bound.is_unspecified() { routed().map_or(bound, |address| address.ip()) } else { bound }
 }
 
 /// What a connection did in its turn to send.

@@ -248,6 +248,38 @@ fn programs_without_a_runtime_wait() {
     assert!(matches!(server.accept(), Err(Error::Shut)));
 }
 
+/// As ALPN has it for TLS (RFC 7301).
+#[tokio::test]
+async fn ends_of_different_applications_refuse_each_other() {
+    let of = |name: &str| Config { application: name.into(), ..config() };
+    for (server, client, fits) in [
+        ("resp", "resp", true),
+        ("resp", "", true),
+        ("", "resp", true),
+        ("memcached", "resp", false),
+    ] {
+        let server = echo(of(server));
+        let client = Endpoint::client(any(), of(client)).unwrap();
+        match client.connect(server.address()).await {
+            Ok(connection) => {
+                assert!(fits);
+                connection.send(Frame::new(1, "hello")).await.unwrap();
+                assert!(connection.receive().await.unwrap().is_some());
+            }
+            Err(error) => {
+                assert!(!fits);
+                let text = "the server is for \"memcached\", and this end for \"resp\": give both \
+                            the same";
+                assert_eq!(error.to_string(), text);
+                let refused = server.refused().await;
+                assert_eq!((refused.peer, &refused.application[..]), (client.address(), "resp"));
+            }
+        }
+    }
+    let long = Endpoint::client(any(), of(&"x".repeat(65)));
+    assert!(matches!(long, Err(Error::LongApplication { length: 65 })));
+}
+
 /// What is acknowledged when a connection ends is not sent again, everything else is.
 #[tokio::test]
 async fn a_connection_is_resumed_with_what_is_not_acknowledged() {

@@ -39,6 +39,7 @@ fn ends(side: Side, config: &Config) -> Ends {
             law: config.law_name.clone(),
             kind: EndKind::Host,
             reset_token: [0; 16],
+            application: String::new(),
         },
         peer: address(side),
         keys: Keys { seal: Seal::new(&secret(side, true)), open: Open::new(&secret(side, false)) },

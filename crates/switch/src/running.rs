@@ -66,10 +66,10 @@ impl Running {
             bound.map_err(|error| OpenError::Bind(port, address, Error::Socket(error)))
         };
         let (address, peers) = bind(Port::Peers, listen)?;
-        let (_, members) = bind(Port::Members, outside)?;
+        let (outside, members) = bind(Port::Members, outside)?;
         let timer = Timer::new().map_err(|error| OpenError::Start(Error::Socket(error)))?;
         Ok(Running {
-            hub: RefCell::new(Hub::new(config).map_err(OpenError::Start)?),
+            hub: RefCell::new(Hub::new(config, [address, outside]).map_err(OpenError::Start)?),
             start: Instant::now(),
             address,
             sockets: RefCell::new([peers, members]),
@@ -168,7 +168,7 @@ impl Running {
         for (socket, port) in sockets.iter_mut().zip([Port::Peers, Port::Members]) {
             let now = self.now();
             is_more |= socket.receive(|arrival| {
-                hub.on_datagram(now, port, arrival.from, arrival.datagram, arrival.marked);
+                hub.on_datagram(now, port, arrival.path, arrival.datagram, arrival.marked);
             })?;
         }
         let now = self.now();

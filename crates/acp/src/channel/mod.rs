@@ -5,7 +5,7 @@
 mod closing;
 mod path;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 
 pub use closing::{CloseReason, Closing};
@@ -15,7 +15,7 @@ use ratewire_transport::{Ack, Epoch};
 use ratewire_units::{Bytes as Size, Duration, Time};
 
 use crate::config::{BASE_DATAGRAM, Config};
-use crate::keys::{Keys, Replay};
+use crate::keys::{Keys, Replay, is_same_proof};
 use crate::wire::{AckPart, Congestion, ConnectionId, Data, HEADER, Params, Part, TAG};
 
 /// Answers to pings and challenges that wait, at most.
@@ -32,6 +32,15 @@ pub struct Transmit {
     pub len: usize,
     /// Whether routers may mark it (ECT(0)).
     pub ecn: bool,
+}
+
+/// The addresses of a datagram that has arrived. The port at this end is the socket's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetworkPath {
+    /// The address of this end that the datagram was sent to.
+    pub local: IpAddr,
+    /// Address of the sender.
+    pub remote: SocketAddr,
 }
 
 /// Who and what a new connection is between.
@@ -186,7 +195,7 @@ impl Channel {
     }
     /// Whether the connection ends if its other end proves that it does not know it.
     pub fn is_proof(&self, token: &[u8; 16]) -> bool {
-        self.params.reset_token == *token
+        is_same_proof(&self.params.reset_token, token)
     }
 
     /// Opens a packet that has not come before.

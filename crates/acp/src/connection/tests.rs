@@ -50,6 +50,7 @@ impl Pair {
             law: law.into(),
             kind: EndKind::Host,
             reset_token: [0; 16],
+            application: String::new(),
         };
         let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();
         let (server, _) = ServerHandshake::read(&config.credentials, &first).unwrap();

@@ -43,7 +43,7 @@ impl Driver {
         let mut hub = shared.hub();
         let now = shared.now();
         let mut is_more = self.socket.receive(|arrival| {
-            hub.on_datagram(now, arrival.from, arrival.datagram, arrival.marked);
+            hub.on_datagram(now, arrival.path, arrival.datagram, arrival.marked);
         })?;
         let now = shared.now();
         hub.on_timer(now);

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use ratewire_units::Time;
 
-use crate::channel::{Ends, Transmit};
+use crate::channel::{Ends, NetworkPath, Transmit};
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::error::Error;
-use crate::handshakes::{Event, Handshakes, NO_ROOM, UNKNOWN_LAW};
+use crate::handshakes::{Event, Handshakes, NO_ROOM, Refusal, UNKNOWN_LAW};
 use crate::socket::Packets;
 use crate::wire::{ConnectionId, EndKind, Initial, PacketType, packet_type};
 
@@ -50,14 +50,16 @@ pub(super) struct Hub {
     dirty: VecDeque<ConnectionId>,
     accepted: VecDeque<ConnectionId>,
     connected: Vec<Connected>,
+    /// The last client of another application.
+    refusal: Option<Refusal>,
     /// Connections that have changed for those who hold them.
     changed: Vec<ConnectionId>,
 }
 
 impl Hub {
-    pub(super) fn new(config: Config, accepts: bool) -> Result<Hub, Error> {
+    pub(super) fn new(config: Config, bound: SocketAddr, accepts: bool) -> Result<Hub, Error> {
         Ok(Hub {
-            handshakes: Handshakes::new(&config, accepts)?,
+            handshakes: Handshakes::new(&config, bound, accepts)?,
             config,
             slots: BTreeMap::new(),
             remotes: BTreeSet::new(),
@@ -65,6 +67,7 @@ impl Hub {
             dirty: VecDeque::new(),
             accepted: VecDeque::new(),
             connected: Vec::new(),
+            refusal: None,
             changed: Vec::new(),
         })
     }
@@ -80,6 +83,7 @@ impl Hub {
             &self.config.credentials,
             &self.config.law_name,
             EndKind::Host,
+            &self.config.application,
         )
     }
 
@@ -92,20 +96,20 @@ impl Hub {
     pub(super) fn on_datagram(
         &mut self,
         now: Duration,
-        from: SocketAddr,
+        path: NetworkPath,
         datagram: &mut [u8],
         marked: bool,
     ) {
-        let size = datagram.len();
+        let (size, from) = (datagram.len(), path.remote);
         let Ok((kind, id, rest)) = packet_type(datagram) else { return };
         let event = match kind {
-            PacketType::Data => return self.on_data(now, from, id, datagram, marked),
+            PacketType::Data => return self.on_data(now, path, id, datagram, marked),
             PacketType::Initial => {
                 let has_room =
                     self.confirmed() < self.config.connections && self.accepted.len() < BACKLOG;
                 let initial = Initial::read(rest, size).ok();
                 initial.and_then(|initial| {
-                    self.handshakes.on_initial(now, from, id, &initial, has_room)
+                    self.handshakes.on_initial(now, path, id, &initial, has_room)
                 })
             }
             PacketType::Retry => {
@@ -136,6 +140,11 @@ impl Hub {
                 self.connected.push((id, Ok(())));
             }
             Event::Unanswered(id) => self.connected.push((id, Err(Error::NoAnswer))),
+            Event::Refused(refusal) => self.refusal = Some(refusal),
+            Event::RefusedBy(id, other) => {
+                let own = self.config.application.clone();
+                self.connected.push((id, Err(Error::OtherApplication { own, other })));
+            }
         }
     }
 
@@ -153,16 +162,16 @@ impl Hub {
     fn on_data(
         &mut self,
         now: Duration,
-        from: SocketAddr,
+        path: NetworkPath,
         id: ConnectionId,
         datagram: &mut [u8],
         marked: bool,
     ) {
         let Some(slot) = self.slots.get_mut(&id) else {
-            return self.handshakes.answer_unknown(now, from, id, datagram.len());
+            return self.handshakes.answer_unknown(now, path, id, datagram.len());
         };
         let time = slot.time(now);
-        slot.connection.on_datagram(time, from, datagram, marked);
+        slot.connection.on_datagram(time, path.remote, datagram, marked);
         let is_new = slot.connection.has_heard() && self.handshakes.confirm(id);
         if is_new && self.confirmed() > self.config.connections {
             self.refuse(id);
@@ -252,6 +261,12 @@ impl Hub {
     }
     pub(super) fn has_accepted(&self) -> bool {
         !self.accepted.is_empty()
+    }
+    pub(super) fn take_refusal(&mut self) -> Option<Refusal> {
+        self.refusal.take()
+    }
+    pub(super) fn has_refusal(&self) -> bool {
+        self.refusal.is_some()
     }
     pub(super) fn take_connected(&mut self) -> Vec<Connected> {
         core::mem::take(&mut self.connected)

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::connection::{Connection as Core, Metrics};
 use crate::error::Error;
 use crate::frame::Frame;
+use crate::handshakes::Refusal;
 use crate::wire::ConnectionId;
 
 /// What the task of an endpoint and those who hold its connections share.
@@ -31,6 +32,8 @@ struct Shared {
     accepted: Notify,
     /// By connection: wakes who waits for it.
     waiting: Mutex<BTreeMap<ConnectionId, Arc<Notify>>>,
+    /// Wakes who waits for a client of another application.
+    refused: Notify,
     connecting: Mutex<BTreeMap<ConnectionId, oneshot::Sender<Result<(), Error>>>>,
     is_shut: AtomicBool,
     has_ended: AtomicBool,
@@ -67,6 +70,9 @@ impl Shared {
         }
         if hub.has_accepted() {
             self.accepted.notify_one();
+        }
+        if hub.has_refusal() {
+            self.refused.notify_one();
         }
     }
 
@@ -134,10 +140,11 @@ impl Endpoint {
         let socket = UdpSocket::bind(address).map_err(Error::Socket)?;
         let address = socket.local_addr().map_err(Error::Socket)?;
         let shared = Arc::new(Shared {
-            hub: Mutex::new(Hub::new(config, accepts)?),
+            hub: Mutex::new(Hub::new(config, address, accepts)?),
             start: Instant::now(),
             wake: Notify::new(),
             accepted: Notify::new(),
+            refused: Notify::new(),
             waiting: Mutex::default(),
             connecting: Mutex::default(),
             is_shut: AtomicBool::new(false),
@@ -157,8 +164,8 @@ impl Endpoint {
     /// Connects to a server.
     ///
     /// # Errors
-    /// When the server does not answer within ten seconds, or the endpoint has too many
-    /// connections.
+    /// When the server does not answer within ten seconds or is for another application, or the
+    /// endpoint has too many connections.
     pub async fn connect(&self, to: SocketAddr) -> Result<Connection, Error> {
         let (sender, connected) = oneshot::channel();
         let id = {
@@ -204,6 +211,18 @@ impl Endpoint {
                 return Err(Error::Shut);
             }
             accepted.await;
+        }
+    }
+
+    /// The next client of [another application](Config::application), which has no connection. Of
+    /// those that come while nobody waits, only the last is known.
+    pub async fn refused(&self) -> Refusal {
+        loop {
+            let refused = self.shared.refused.notified();
+            if let Some(refusal) = self.shared.hub().take_refusal() {
+                return refusal;
+            }
+            refused.await;
         }
     }
 

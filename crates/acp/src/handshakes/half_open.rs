@@ -31,16 +31,16 @@ impl HalfOpens {
         self.by_client.entry(number).or_default().insert(from, id);
     }
 
-    /// Returns whether it was one.
-    pub(super) fn remove(&mut self, id: ConnectionId) -> bool {
-        let Some(((from, number), _)) = self.by_id.remove(&id) else { return false };
+    /// Returns its client's address if it was one.
+    pub(super) fn remove(&mut self, id: ConnectionId) -> Option<SocketAddr> {
+        let ((from, number), _) = self.by_id.remove(&id)?;
         if let Some(addresses) = self.by_client.get_mut(&number) {
             addresses.remove(&from);
             if addresses.is_empty() {
                 self.by_client.remove(&number);
             }
         }
-        true
+        Some(from)
     }
 
     /// What a client was answered.

@@ -7,21 +7,25 @@
 //! client's first packet, which anybody on the path can send from many addresses, gets few of them.
 
 mod half_open;
+mod unknowns;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use half_open::HalfOpens;
 use ratewire_units::Time;
-use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
+use unknowns::Unknowns;
 
-use crate::channel::Ends;
+use crate::channel::{Ends, NetworkPath};
 use crate::config::Config;
 use crate::error::Error;
-use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, ServerHandshake};
-use crate::wire::{ConnectionId, EndKind, Initial, LONGEST_LAW, PacketType, Params, plain};
+use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, Proofs, ServerHandshake};
+use crate::socket::source_address;
+use crate::wire::{
+    ConnectionId, EndKind, Initial, LONGEST_APPLICATION, LONGEST_LAW, PacketType, Params, plain,
+};
 
 /// Connections whose client has not shown that it has the keys, before cookies are asked for.
 pub const HALF_OPEN: usize = 64;
@@ -39,8 +43,6 @@ pub const NO_ROOM: u64 = 3;
 /// longest: a server that has been restarted is found soon.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Packets of unknown connections that are answered in a second.
-const UNKNOWNS: u32 = 100;
 
 /// What has happened.
 #[derive(Debug)]
@@ -54,10 +56,29 @@ pub enum Event {
     Connected(Ends),
     /// No answer has come from a server.
     Unanswered(ConnectionId),
+    /// A client of another application has been told so, and has no connection.
+    Refused(Refusal),
+    /// A server is for the application that this names, and has no connection.
+    RefusedBy(ConnectionId, String),
+}
+
+/// A client of another application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Address of the client.
+    pub peer: SocketAddr,
+    /// What the client takes frames to hold.
+    pub application: String,
+}
+
+/// Whether ends may connect: both are for the same application, or one does not say.
+fn fit(own: &str, other: &str) -> bool {
+    own.is_empty() || other.is_empty() || own == other
 }
 
 /// A handshake of a client.
 struct Connecting {
+    application: String,
     handshake: ClientHandshake,
     message: Vec<u8>,
     cookie: Vec<u8>,
@@ -74,26 +95,36 @@ pub struct Handshakes {
     credentials: Credentials,
     longest_frame: u64,
     idle_timeout_ms: u64,
+    application: String,
     accepts: bool,
     random: SystemRandom,
     cookies: Cookies,
-    proofs: hmac::Key,
+    /// Address of the endpoint's socket, which may stand for all of the host's.
+    bound: IpAddr,
+    proofs: Proofs,
     connecting: BTreeMap<ConnectionId, Connecting>,
     half_open: HalfOpens,
     deadlines: BTreeSet<(Duration, ConnectionId)>,
     packets: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// The second in which unknown packets were counted last, and their number.
-    unknowns: (u64, u32),
+    unknowns: Unknowns,
 }
 
 impl Handshakes {
-    /// Handshakes of an endpoint, which accepts connections or only begins them.
+    /// Handshakes of an endpoint whose socket is bound to this address. The endpoint accepts
+    /// connections, or only begins them.
     ///
     /// # Errors
-    /// When the kernel gives no random numbers.
-    pub fn new(config: &Config, accepts: bool) -> Result<Handshakes, Error> {
+    /// When the kernel gives no random numbers, or the application's name is longer than
+    /// [`LONGEST_APPLICATION`].
+    pub fn new(config: &Config, bound: SocketAddr, accepts: bool) -> Result<Handshakes, Error> {
+        let application = config.application.clone();
+        if application.len() > LONGEST_APPLICATION {
+            return Err(Error::LongApplication { length: application.len() });
+        }
         Ok(Handshakes {
-            proofs: config.credentials.key_for(b"ACP1 unknown"),
+            application,
+            bound: bound.ip(),
+            proofs: Proofs::new(&config.credentials, bound.port()),
             credentials: config.credentials.clone(),
             longest_frame: config.longest_frame.get(),
             idle_timeout_ms: config.idle_timeout.ps() / 1_000_000_000,
@@ -104,7 +135,7 @@ impl Handshakes {
             half_open: HalfOpens::default(),
             deadlines: BTreeSet::new(),
             packets: VecDeque::new(),
-            unknowns: (0, 0),
+            unknowns: Unknowns::default(),
         })
     }
 
@@ -123,26 +154,22 @@ impl Handshakes {
         Ok(ConnectionId(u64::from_be_bytes(bytes)))
     }
 
-    fn proof(&self, connection: ConnectionId) -> [u8; 16] {
-        let tag = hmac::sign(&self.proofs, &connection.0.to_be_bytes());
-        let mut proof = [0; 16];
-        proof.copy_from_slice(&tag.as_ref()[..16]);
-        proof
-    }
-
-    fn params(&self, connection: ConnectionId, law: &str, kind: EndKind) -> Params {
+    /// What the other end is told of a connection; `local` is where it sends to.
+    fn params(&self, connection: ConnectionId, law: &str, kind: EndKind, local: IpAddr) -> Params {
         Params {
             connection,
             longest_frame: self.longest_frame,
             idle_timeout_ms: self.idle_timeout_ms,
             law: law.to_string(),
             kind,
-            reset_token: self.proof(connection),
+            reset_token: self.proofs.make(local, connection),
+            application: self.application.clone(),
         }
     }
 
     /// Begins a connection with the server that has these credentials, under a law that is told as
-    /// `name key=value ...`. The server is told what `kind` of end this is.
+    /// `name key=value ...`. The server is told what `kind` of end this is, and for which
+    /// `application`: a switch is for those of its peers.
     ///
     /// # Errors
     /// When the credentials name no server, the law is longer than [`LONGEST_LAW`], or the kernel
@@ -154,18 +181,32 @@ impl Handshakes {
         credentials: &Credentials,
         law: &str,
         kind: EndKind,
+        application: &str,
     ) -> Result<ConnectionId, Error> {
         if law.len() > LONGEST_LAW {
             return Err(Error::LongLaw { length: law.len() });
         }
         let id = self.new_id()?;
-        let begun = ClientHandshake::begin(credentials, &self.params(id, law, kind));
+        let application = application.to_string();
+        let mut params = self.params(id, law, kind, source_address(self.bound, to));
+        params.application.clone_from(&application);
+        let begun = ClientHandshake::begin(credentials, &params);
         let (handshake, message) = begun.map_err(Error::Handshake)?;
         let (next, wait, until) = (now, FIRST_WAIT, now + HANDSHAKE);
         let (cookie, cookie_from) = (Vec::new(), now);
-        let connecting =
-            Connecting { handshake, message, cookie, to, next, wait, cookie_from, until };
+        let connecting = Connecting {
+            application,
+            handshake,
+            message,
+            cookie,
+            to,
+            next,
+            wait,
+            cookie_from,
+            until,
+        };
         self.connecting.insert(id, connecting);
+        self.unknowns.note_known(to.ip());
         self.deadlines.insert((now, id));
         Ok(id)
     }
@@ -180,11 +221,12 @@ impl Handshakes {
     pub fn on_initial(
         &mut self,
         now: Duration,
-        from: SocketAddr,
+        path: NetworkPath,
         client: ConnectionId,
         initial: &Initial<'_>,
         has_room: bool,
     ) -> Option<Event> {
+        let from = path.remote;
         if let Some(answer) = self.half_open.answer(from, client) {
             self.packets.push_back((from, answer.to_vec()));
             return None;
@@ -204,34 +246,43 @@ impl Handshakes {
             return None;
         }
         // Who has not the keys gets no answer.
-        self.accept(now, from, client, initial.message).ok().map(Event::Accepted)
+        self.accept(now, path, client, initial.message).ok()
     }
 
     fn accept(
         &mut self,
         now: Duration,
-        from: SocketAddr,
+        path: NetworkPath,
         client: ConnectionId,
         message: &[u8],
-    ) -> Result<Ends, Error> {
+    ) -> Result<Event, Error> {
         let read = ServerHandshake::read(&self.credentials, message);
         let (handshake, params) = read.map_err(Error::Handshake)?;
         if params.connection != client {
             return Err(Error::Handshake(HandshakeError::Keys));
         }
-        let local = self.new_id()?;
-        let answer = handshake.answer(&self.params(local, &params.law, EndKind::Host));
+        let (local, from) = (self.new_id()?, path.remote);
+        let answer = handshake.answer(&self.params(local, &params.law, EndKind::Host, path.local));
         let (message, keys) = answer.map_err(Error::Handshake)?;
         let answer = plain(PacketType::Accept, client, &message);
         self.packets.push_back((from, answer.clone()));
+        if !fit(&self.application, &params.application) {
+            // The answer has told the client.
+            let application = params.application;
+            return Ok(Event::Refused(Refusal { peer: from, application }));
+        }
         self.half_open.insert(local, (from, client), answer);
         self.deadlines.insert((now + HANDSHAKE, local));
-        Ok(Ends { local, peer: from, keys, params })
+        Ok(Event::Accepted(Ends { local, peer: from, keys, params }))
     }
 
     /// Notes that a client has shown that it has the keys. Returns whether that is new.
     pub fn confirm(&mut self, id: ConnectionId) -> bool {
-        self.half_open.remove(id)
+        let client = self.half_open.remove(id);
+        if let Some(address) = client {
+            self.unknowns.note_known(address.ip());
+        }
+        client.is_some()
     }
 
     /// Notes that a connection is over, maybe before its client has shown that it has the keys.
@@ -263,21 +314,29 @@ impl Handshakes {
         let connecting = self.connecting.get_mut(&id).filter(|c| c.to == from)?;
         // A false answer may come before the right one.
         let params = connecting.handshake.finish(message).ok()?;
-        let Connecting { handshake, .. } = self.connecting.remove(&id)?;
+        let Connecting { handshake, application, .. } = self.connecting.remove(&id)?;
+        if !fit(&application, &params.application) {
+            return Some(Event::RefusedBy(id, params.application));
+        }
         Some(Event::Connected(Ends { local: id, params, peer: from, keys: handshake.keys() }))
     }
 
     /// Says that a connection is not known, to an address that need not be that of who asked: so
-    /// seldom, and with fewer bytes than the `size` that came.
-    pub fn answer_unknown(&mut self, now: Duration, to: SocketAddr, id: ConnectionId, size: usize) {
-        let second = now.as_secs();
-        if self.unknowns.0 != second {
-            self.unknowns = (second, 0);
+    /// seldom, and with fewer bytes than the `size` that came. A client's connection is known from
+    /// its first packet on.
+    pub fn answer_unknown(
+        &mut self,
+        now: Duration,
+        path: NetworkPath,
+        id: ConnectionId,
+        size: usize,
+    ) {
+        if self.connecting.contains_key(&id) {
+            return;
         }
-        let packet = plain(PacketType::Unknown, id, &self.proof(id));
-        if self.unknowns.1 < UNKNOWNS && size > packet.len() {
-            self.unknowns.1 += 1;
-            self.packets.push_back((to, packet));
+        let packet = plain(PacketType::Unknown, id, &self.proofs.make(path.local, id));
+        if size > packet.len() && self.unknowns.takes(now, path.remote.ip()) {
+            self.packets.push_back((path.remote, packet));
         }
     }
 
@@ -295,7 +354,7 @@ impl Handshakes {
     pub fn on_timer(&mut self, now: Duration) -> Option<Event> {
         while let Some((at, id)) = self.deadlines.first().copied().filter(|(at, _)| *at <= now) {
             self.deadlines.remove(&(at, id));
-            if self.half_open.remove(id) {
+            if self.half_open.remove(id).is_some() {
                 return Some(Event::Abandoned(id));
             }
             if self.connecting.get(&id).is_some_and(|connecting| connecting.until <= now) {

@@ -233,6 +233,7 @@ mod tests {
             law: "xcp".into(),
             kind: [EndKind::Host, EndKind::Switch, EndKind::SwitchAfter][connection as usize % 3],
             reset_token: [3; 16],
+            application: ["", "resp"][connection as usize % 2].into(),
         }
     }
 

@@ -5,6 +5,9 @@ use super::{ConnectionId, WireError, take, take_array, varint};
 /// Most bytes of a law's name with its options.
 pub const LONGEST_LAW: usize = 512;
 
+/// Most bytes of an application's name.
+pub const LONGEST_APPLICATION: usize = 64;
+
 /// What an end is to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndKind {
@@ -49,6 +52,8 @@ pub struct Params {
     pub kind: EndKind,
     /// Proof with which this end may later say that it does not know the connection.
     pub reset_token: [u8; 16],
+    /// What this end takes frames to hold, at most [`LONGEST_APPLICATION`]; empty if it does not say.
+    pub application: String,
 }
 
 impl Params {
@@ -61,7 +66,14 @@ impl Params {
         varint::put(&mut out, self.idle_timeout_ms);
         varint::put(&mut out, self.law.len() as u64);
         out.extend(self.law.as_bytes());
-        out.extend(self.kind.code());
+        match self.application.as_bytes() {
+            [] => out.extend(self.kind.code()),
+            name => {
+                out.push(self.kind.code().unwrap_or(0));
+                varint::put(&mut out, name.len() as u64);
+                out.extend(name);
+            }
+        }
         out
     }
 
@@ -80,7 +92,66 @@ impl Params {
         }
         let law = core::str::from_utf8(take(rest, length as usize)?);
         let law = law.map_err(|_| WireError::Field("the law's name"))?.to_string();
-        let kind = EndKind::of(rest.first());
-        Ok(Params { connection, longest_frame, idle_timeout_ms, law, kind, reset_token })
+        let kind = EndKind::of(rest.split_off_first());
+        let application = if rest.is_empty() { String::new() } else { read_application(rest)? };
+        Ok(Params {
+            connection,
+            longest_frame,
+            idle_timeout_ms,
+            law,
+            kind,
+            reset_token,
+            application,
+        })
+    }
+}
+
+fn read_application(rest: &mut &[u8]) -> Result<String, WireError> {
+    const WRONG: WireError = WireError::Field("the application's name");
+    let length = varint::take(rest)?;
+    if length > LONGEST_APPLICATION as u64 {
+        return Err(WRONG);
+    }
+    let name = core::str::from_utf8(take(rest, length as usize)?);
+    name.map(str::to_string).map_err(|_| WRONG)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(kind: EndKind, application: &str) -> Params {
+        Params {
+            connection: ConnectionId(1),
+            longest_frame: 1 << 20,
+            idle_timeout_ms: 30_000,
+            law: "xcp".into(),
+            kind,
+            reset_token: [3; 16],
+            application: application.into(),
+        }
+    }
+
+    #[test]
+    fn parameters_come_back() {
+        for kind in [EndKind::Host, EndKind::Switch, EndKind::SwitchAfter] {
+            for application in ["", "resp", &"x".repeat(LONGEST_APPLICATION)] {
+                let params = params(kind, application);
+                assert_eq!(Params::read(&params.encode()), Ok(params));
+            }
+        }
+    }
+
+    #[test]
+    fn an_applications_name_is_text_of_a_length() {
+        let bytes = params(EndKind::Host, "resp").encode();
+        let name = bytes.len() - 4;
+        let wrong = Err(WireError::Field("the application's name"));
+        assert_eq!(Params::read(&[&bytes[..name - 1], &[0x40, 65], &[b'x'; 65]].concat()), wrong);
+        assert_eq!(Params::read(&[&bytes[..name], &[0xff; 4]].concat()), wrong);
+        assert!(Params::read(&bytes[..name + 3]).is_err(), "the name ends too early");
+        // An end that says nothing more is a host for any application.
+        let earlier = Params::read(&bytes[..name - 2]).map(|read| (read.kind, read.application));
+        assert_eq!(earlier, Ok((EndKind::Host, String::new())));
     }
 }

@@ -55,7 +55,8 @@ pub(super) struct Uplink {
 
 impl Uplink {
     pub(super) fn open(config: &GatewayConfig) -> Result<Uplink, OpenError> {
-        let acp = Config { max_rto: MAX_RTO, ..config.acp.clone() };
+        let application = config.framing.name().to_string();
+        let acp = Config { max_rto: MAX_RTO, application, ..config.acp.clone() };
         let endpoint = Endpoint::client(local_for(config.switch), acp);
         Ok(Uplink {
             endpoint: endpoint.map_err(OpenError::Acp)?,

@@ -7,12 +7,13 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use ratewire_acp::handshakes::Refusal;
 use ratewire_acp::{Config, Endpoint};
 use ratewire_config::Listen;
 use ratewire_framing::Framing;
 use server::serve;
 use tokio::task::JoinSet;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::stream::OpenError;
 
@@ -45,7 +46,9 @@ impl Member {
     /// # Errors
     /// When the address is taken, or not of this host.
     pub fn open(config: MemberConfig) -> Result<Member, OpenError> {
-        let endpoint = Endpoint::server(config.listen, config.acp.clone());
+        let application = config.framing.name().to_string();
+        let endpoint =
+            Endpoint::server(config.listen, Config { application, ..config.acp.clone() });
         Ok(Member { endpoint: endpoint.map_err(OpenError::Acp)?, config: Rc::new(config) })
     }
 
@@ -63,10 +66,33 @@ impl Member {
         let address = self.address().to_string();
         info!(target: "ratewire_gateway", address, "switches served");
         let mut connections = JoinSet::new();
-        while let Ok(connection) = self.endpoint.accept().await {
+        let mut last = None;
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.endpoint.accept() => accepted,
+                refusal = self.endpoint.refused() => {
+                    // A switch asks again and again.
+                    if last.as_ref() != Some(&refusal) {
+                        self.note_refusal(&refusal);
+                        last = Some(refusal);
+                    }
+                    continue;
+                }
+            };
+            let Ok(connection) = accepted else { break };
             while connections.try_join_next().is_some() {}
             let config = Rc::clone(&self.config);
             connections.spawn_local(async move { serve(&config, connection).await });
         }
+    }
+
+    fn note_refusal(&self, refusal: &Refusal) {
+        let switch = refusal.peer.to_string();
+        let reason = format!(
+            "its gateway has --framing {}, and this member {}",
+            refusal.application,
+            self.config.framing.name()
+        );
+        warn!(target: "ratewire_gateway", switch, reason, "a switch is refused");
     }
 }

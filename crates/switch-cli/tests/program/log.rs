@@ -44,3 +44,33 @@ fn a_log_that_cannot_be_written_ends_no_process() {
         assert_eq!(ends, [Some(0); 3]);
     }
 }
+
+/// Each process says which framing the other has.
+#[test]
+fn a_gateway_and_a_member_with_different_framings_refuse_each_other() {
+    let folder = folder("switch-framings");
+    assert!(program(&folder, &["key", "switch.key"]).status.success());
+    let [switch, status, member, server, gateway] =
+        [(); 5].map(|()| format!("127.0.0.1:{}", port()));
+    let text = format!(
+        "key = \"switch.key\"\nlisten = \"{switch}\"\nstatus = \"{status}\"\n\
+         [[member]]\nname = \"one\"\naddress = \"{member}\"\n"
+    );
+    write(&folder, "switch.toml", &text);
+    let start = |args: &str| Process::start(&folder, &args.split(' ').collect::<Vec<_>>());
+    let mut member =
+        start(&format!("member --framing memcached --listen {member} --server {server}"));
+    member.logged("switches served");
+    let mut switch_runs = start("run");
+    switch_runs.logged("status served");
+    let mut gateway =
+        start(&format!("gateway --framing resp --listen {gateway} --switch {switch}"));
+    let told = gateway.logged("the switch is gone");
+    assert!(told.contains("member one is for memcached, and this peer for resp"), "{told}");
+    let told = switch_runs.logged("member refuses a peer");
+    assert!(told.contains("it is for memcached, and the peer at"), "{told}");
+    let told = member.logged("a switch is refused");
+    assert!(told.contains("its gateway has --framing resp, and this member memcached"), "{told}");
+    let shown = out(&program(&folder, &["status", "--at", &status]));
+    assert!(shown.contains("it is for memcached, and the peer at"), "{shown}");
+}

@@ -57,7 +57,7 @@ pub struct MemberStatus {
     pub health: String,
     /// Whether it has registered itself.
     pub is_registered: bool,
-    /// Why it is down.
+    /// Why it is down, or why it is not in the connection of a peer with another framing.
     pub reason: Option<String>,
     /// Peers' connections that it takes part in.
     pub peers: u64,

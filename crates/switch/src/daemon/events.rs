@@ -31,6 +31,10 @@ pub(super) fn note(hub: &Hub, event: HubEvent) {
             let member = name(place);
             warn!(target: "ratewire_switch", member, reason, "member down");
         }
+        HubEvent::MemberRefuses(place, reason) => {
+            let member = name(place);
+            warn!(target: "ratewire_switch", member, reason, "member refuses a peer");
+        }
         HubEvent::MemberDrained(place) => {
             let member = name(place);
             info!(target: "ratewire_switch", member, "member drained");

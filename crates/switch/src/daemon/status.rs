@@ -49,7 +49,7 @@ impl Served for Shown {
             let member = |state: crate::hub::MemberState<'_>| {
                 let (health, reason) = match state.health {
                     Health::Unknown => ("unknown", None),
-                    Health::Up => ("up", None),
+                    Health::Up => ("up", state.refusal.map(str::to_string)),
                     Health::Down { since, reason } => {
                         let ago = uptime(now.saturating_sub(*since).as_secs_f64());
                         ("down", Some(format!("{reason}, {ago} ago")))

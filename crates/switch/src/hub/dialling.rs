@@ -76,7 +76,8 @@ impl Hub {
         (dialled.began, dialled.wait) = (now, longer.clamp(RETRY, LONGEST_WAIT));
         let peers = &self.config.peers;
         let (credentials, law) = (&peers.credentials, &peers.law_name);
-        let begun = self.of_peers.connect(now, dialled.address, credentials, law, EndKind::Switch);
+        let begun =
+            self.of_peers.connect(now, dialled.address, credentials, law, EndKind::Switch, "");
         // The kernel gave no random numbers; the next attempt tries again.
         dialled.state = begun.map_or(State::Apart, State::Handshake);
     }

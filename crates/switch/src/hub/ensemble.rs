@@ -61,6 +61,8 @@ pub(super) struct Seen {
     pub(super) retry: Option<Duration>,
     /// Times that it went down.
     pub(super) failures: u64,
+    /// Why a peer's session does not have it: it is for another application.
+    pub(super) refusal: Option<String>,
 }
 
 impl Seen {
@@ -73,6 +75,7 @@ impl Seen {
             heard: None,
             retry: None,
             failures: 0,
+            refusal: None,
         }
     }
 

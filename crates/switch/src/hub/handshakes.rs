@@ -13,12 +13,20 @@ use super::ensemble::RETRY;
 use super::{Hub, HubEvent, Numbers, Port, Seat, SessionId};
 use crate::session::{Peer, PeerKind, Session};
 
+/// Code of a reset of a peer whose members are all for another application.
+const OTHER_APPLICATION: u64 = 5;
+
 impl Hub {
     pub(super) fn on_handshake(&mut self, now: Duration, port: Port, event: Event) {
         match (event, port) {
             (Event::Accepted(ends), _) => self.accept(now, ends),
             (Event::Connected(ends), Port::Peers) => self.dial_connected(now, ends),
-            (Event::Unanswered(_), Port::Peers) => self.dial_unanswered(),
+            (Event::Unanswered(_) | Event::RefusedBy(..), Port::Peers) => self.dial_unanswered(),
+            // A switch is for any application.
+            (Event::Refused(_), _) => {}
+            (Event::RefusedBy(id, application), Port::Members) => {
+                self.refused(now, id, &application);
+            }
             (Event::Abandoned(id), _) => {
                 if let Some(&(session, _)) = self.ids[Port::Peers as usize].get(&id) {
                     self.remove(session);
@@ -112,7 +120,8 @@ impl Hub {
             return;
         }
         let (law, kind) = (seat.session.law_name(), seat.session.kind_to_members());
-        if let Some(connection) = self.shake(now, member, (&law, kind), Some(id))
+        let application = seat.session.application().to_string();
+        if let Some(connection) = self.shake(now, member, (&law, kind, &application), Some(id))
             && let Some(seat) = self.seats.get_mut(&id)
         {
             seat.pending[member] = Some(connection);
@@ -122,18 +131,19 @@ impl Hub {
     /// Asks a member that is down whether it is there.
     pub(super) fn ask(&mut self, now: Duration, member: usize) {
         let law = self.config.peers.law_name.clone();
-        self.shake(now, member, (&law, EndKind::Host), None);
+        self.shake(now, member, (&law, EndKind::Host, ""), None);
     }
 
     fn shake(
         &mut self,
         now: Duration,
         member: usize,
-        (law, kind): (&str, EndKind),
+        (law, kind, application): (&str, EndKind, &str),
         session: Option<SessionId>,
     ) -> Option<ConnectionId> {
         let known = self.ensemble[member].member.as_ref()?;
-        let begun = self.of_members.connect(now, known.address, &known.credentials, law, kind);
+        let (to, keys) = (known.address, &known.credentials);
+        let begun = self.of_members.connect(now, to, keys, law, kind, application);
         match begun {
             Ok(connection) => {
                 self.pending.insert(connection, (session, member));
@@ -157,12 +167,37 @@ impl Hub {
         {
             let numbers = Numbers { local: ends.local, remote: ends.params.connection };
             seat.pending[member] = None;
+            self.ensemble[member].refusal = None;
             let time = seat.time(now);
             seat.session.join(time, member, ends);
             self.register(id, Side::Member(member), numbers);
             self.begin_if_whole(now, id);
             self.look_after(now, id);
         }
+        self.hear(now, member);
+    }
+
+    /// A member is for another application than a session's peer. The session goes on with others;
+    /// if it has none, the peer is told why.
+    fn refused(&mut self, now: Duration, connection: ConnectionId, application: &str) {
+        let Some((Some(id), member)) = self.pending.remove(&connection) else { return };
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        seat.pending[member] = None;
+        let (own, peer) = (seat.session.application(), seat.session.peer());
+        let text = format!("it is for {application}, and the peer at {peer} for {own}");
+        let name = self.ensemble[member].member.as_ref().map_or("", |member| &member.name);
+        let to_peer = format!("member {name} is for {application}, and this peer for {own}");
+        let lacks = |k: usize| !seat.session.has(k) && seat.pending[k].is_none();
+        if (0..seat.pending.len()).all(lacks) {
+            seat.session.reset(OTHER_APPLICATION, &to_peer);
+        }
+        if self.ensemble[member].refusal.as_ref() != Some(&text) {
+            self.ensemble[member].refusal = Some(text.clone());
+            self.events.push(HubEvent::MemberRefuses(member, text));
+        }
+        self.retries.insert((now + RETRY, id, member));
+        self.begin_if_whole(now, id);
+        self.look_after(now, id);
         self.hear(now, member);
     }
 

@@ -17,7 +17,7 @@ use dialling::Dialled;
 pub use ensemble::{Duty, Health, Member};
 use ensemble::{RETRY, Seen};
 pub use ports::{Port, PortOf};
-use ratewire_acp::channel::CloseReason;
+use ratewire_acp::channel::{CloseReason, NetworkPath};
 use ratewire_acp::handshakes::Handshakes;
 use ratewire_acp::wire::{ConnectionId, Initial, PacketType, packet_type};
 use ratewire_acp::{Config, Error};
@@ -65,6 +65,8 @@ pub enum HubEvent {
     MemberDown(usize, String),
     /// A member that was drained has no session any more.
     MemberDrained(usize),
+    /// A member is for another application than a peer, which this names with both.
+    MemberRefuses(usize, String),
 }
 
 /// What a switch knows of a member.
@@ -84,6 +86,8 @@ pub struct MemberState<'a> {
     pub outstanding: Bytes,
     /// Times that it went down.
     pub failures: u64,
+    /// Why a peer's session does not have it, if it is for another application than the peer.
+    pub refusal: Option<&'a str>,
 }
 
 impl PartialEq for Member {
@@ -130,11 +134,12 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// A switch without sessions.
+    /// A switch without sessions, and the addresses that the sockets of [`Port::Peers`] and
+    /// [`Port::Members`] are bound to.
     ///
     /// # Errors
     /// When the kernel gives no random numbers.
-    pub fn new(config: HubConfig) -> Result<Hub, Error> {
+    pub fn new(config: HubConfig, bound: [SocketAddr; 2]) -> Result<Hub, Error> {
         Ok(Hub {
             ensemble: config
                 .members
@@ -144,8 +149,8 @@ impl Hub {
                 .chain(core::iter::repeat_n(None, config.spare))
                 .map(Seen::new)
                 .collect(),
-            of_peers: Handshakes::new(&config.peers, true)?,
-            of_members: Handshakes::new(&config.session.acp, false)?,
+            of_peers: Handshakes::new(&config.peers, bound[Port::Peers as usize], true)?,
+            of_members: Handshakes::new(&config.session.acp, bound[Port::Members as usize], false)?,
             dialled: config.peer.map(Dialled::new),
             config,
             seats: BTreeMap::new(),
@@ -182,6 +187,7 @@ impl Hub {
                 sessions: with().count(),
                 outstanding: with().map(|s| s.session.outstanding(Side::Member(place))).sum(),
                 failures: seen.failures,
+                refusal: seen.refusal.as_deref(),
             })
         })
     }
@@ -195,19 +201,19 @@ impl Hub {
         &mut self,
         now: Duration,
         port: Port,
-        from: SocketAddr,
+        path: NetworkPath,
         datagram: &mut [u8],
         marked: bool,
     ) {
-        let size = datagram.len();
+        let (size, from) = (datagram.len(), path.remote);
         let Ok((kind, id, rest)) = packet_type(datagram) else { return };
         let event = match (kind, port) {
-            (PacketType::Data, _) => return self.on_data(now, port, from, id, datagram, marked),
+            (PacketType::Data, _) => return self.on_data(now, port, path, id, datagram, marked),
             (PacketType::Initial, Port::Peers) => {
                 let has_room = self.sessions() < self.config.peers.connections;
                 let initial = Initial::read(rest, size).ok();
                 initial
-                    .and_then(|initial| self.of_peers.on_initial(now, from, id, &initial, has_room))
+                    .and_then(|initial| self.of_peers.on_initial(now, path, id, &initial, has_room))
             }
             (PacketType::Retry, _) => {
                 self.handshakes(port).on_retry(now, from, id, rest);
@@ -216,7 +222,7 @@ impl Hub {
             (PacketType::Accept, _) => self.handshakes(port).on_accept(from, id, rest),
             (PacketType::Unknown, _) => {
                 if let Ok(proof) = rest.try_into() {
-                    self.on_unknown(now, port, id, &proof);
+                    self.on_unknown(now, (port, from), id, &proof);
                 }
                 None
             }
@@ -238,17 +244,17 @@ impl Hub {
         &mut self,
         now: Duration,
         port: Port,
-        from: SocketAddr,
+        path: NetworkPath,
         id: ConnectionId,
         datagram: &mut [u8],
         marked: bool,
     ) {
         let Some(&(session, side)) = self.ids[port as usize].get(&id) else {
-            return self.handshakes(port).answer_unknown(now, from, id, datagram.len());
+            return self.handshakes(port).answer_unknown(now, path, id, datagram.len());
         };
         let Some(seat) = self.seats.get_mut(&session) else { return };
         let time = seat.time(now);
-        if seat.session.on_datagram(time, side, from, datagram, marked) {
+        if seat.session.on_datagram(time, side, path.remote, datagram, marked) {
             match side {
                 Side::Peer if self.of_peers.confirm(id) => self.welcome(now, session),
                 Side::Peer => {}
@@ -260,13 +266,19 @@ impl Hub {
 
     /// Handles a proof that a connection's other end, which has this number for it, knows it no
     /// more.
-    fn on_unknown(&mut self, now: Duration, port: Port, remote: ConnectionId, proof: &[u8; 16]) {
+    fn on_unknown(
+        &mut self,
+        now: Duration,
+        (port, from): (Port, SocketAddr),
+        remote: ConnectionId,
+        proof: &[u8; 16],
+    ) {
         let range = (remote, port, ConnectionId(0))..=(remote, port, ConnectionId(u64::MAX));
         let known: Vec<ConnectionId> = self.remotes.range(range).map(|(.., id)| *id).collect();
         for id in known {
             let Some(&(session, side)) = self.ids[port as usize].get(&id) else { continue };
             let Some(seat) = self.seats.get_mut(&session) else { continue };
-            if seat.session.is_proof(side, proof) {
+            if seat.session.is_proof(side, from, proof) {
                 let time = seat.time(now);
                 seat.session.forgotten(time, side);
                 self.look_after(now, session);

@@ -17,6 +17,11 @@ fn at(port: u16) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, 1], port))
 }
 
+/// All ends are at one host.
+fn from(remote: SocketAddr) -> NetworkPath {
+    NetworkPath { local: at(0).ip(), remote }
+}
+
 fn hub(members: u16) -> Hub {
     with_spare(members, 0)
 }
@@ -31,20 +36,23 @@ fn with_peer(members: u16, spare: usize, peer: Option<SocketAddr>) -> Hub {
         address: at(100 + k),
         credentials: Credentials::Shared([7; 32]),
     };
-    Hub::new(HubConfig {
-        peers: acp(),
-        peer,
-        session: SessionConfig {
-            acp: acp(),
-            flow_control: FlowControl::Strict,
-            transforms: Transforms::Refusals { shuffle: 0.1 },
-            silence: ratewire_units::Duration::from_secs(1),
+    Hub::new(
+        HubConfig {
+            peers: acp(),
+            peer,
+            session: SessionConfig {
+                acp: acp(),
+                flow_control: FlowControl::Strict,
+                transforms: Transforms::Refusals { shuffle: 0.1 },
+                silence: ratewire_units::Duration::from_secs(1),
+            },
+            members: (0..members).map(member).collect(),
+            spare,
+            routing: Box::new(|| Box::new(RoundRobin::default())),
+            patience: Duration::from_millis(500),
         },
-        members: (0..members).map(member).collect(),
-        spare,
-        routing: Box::new(|| Box::new(RoundRobin::default())),
-        patience: Duration::from_millis(500),
-    })
+        [at(2), at(3)],
+    )
     .expect("random numbers")
 }
 
@@ -69,30 +77,39 @@ fn sent(hub: &mut Hub, now: Duration, port: Port) -> Vec<(SocketAddr, Vec<u8>)> 
 
 /// A peer whose handshake is over and who has sent a packet.
 fn peer(hub: &mut Hub, now: Duration) {
-    let opening = opening(hub, now);
+    peer_for(hub, now, "");
+}
+
+/// A peer that is for an application.
+fn peer_for(hub: &mut Hub, now: Duration, application: &str) {
+    let opening = opening(hub, now, application);
     begin(hub, now, opening);
 }
 
 fn begin(hub: &mut Hub, now: Duration, mut opening: Vec<u8>) {
-    hub.on_datagram(now, Port::Peers, at(1), &mut opening, false);
+    hub.on_datagram(now, Port::Peers, from(at(1)), &mut opening, false);
 }
 
 /// A peer whom the switch has accepted, its number for the connection, and the switch's answer.
-fn accepted(hub: &mut Hub, now: Duration) -> (Handshakes, ConnectionId, Vec<u8>) {
-    let mut handshakes = Handshakes::new(&acp(), false).expect("random numbers");
+fn accepted(
+    hub: &mut Hub,
+    now: Duration,
+    application: &str,
+) -> (Handshakes, ConnectionId, Vec<u8>) {
+    let mut handshakes = Handshakes::new(&acp(), at(1), false).expect("random numbers");
     let id = handshakes
-        .connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", EndKind::Host)
+        .connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", EndKind::Host, application)
         .expect("keys");
     assert!(handshakes.on_timer(now).is_none());
     let (_, mut first) = handshakes.poll_packet().expect("a first packet");
-    hub.on_datagram(now, Port::Peers, at(1), &mut first, false);
+    hub.on_datagram(now, Port::Peers, from(at(1)), &mut first, false);
     let (_, answer) = sent(hub, now, Port::Peers).swap_remove(0);
     (handshakes, id, answer)
 }
 
 /// The first packet of a peer whom the switch has accepted.
-fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
-    let (mut handshakes, _, answer) = accepted(hub, now);
+fn opening(hub: &mut Hub, now: Duration, application: &str) -> Vec<u8> {
+    let (mut handshakes, _, answer) = accepted(hub, now, application);
     let (_, id, message) = packet_type(&answer).expect("an answer");
     let Some(Event::Connected(ends)) = handshakes.on_accept(at(9), id, message) else {
         panic!("connected")
@@ -107,14 +124,25 @@ fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
 
 /// Has a member answer the first packets that the switch has sent to it.
 fn answer(hub: &mut Hub, now: Duration, member: u16, packets: &[(SocketAddr, Vec<u8>)]) {
-    let mut handshakes = Handshakes::new(&acp(), true).expect("random numbers");
+    answer_for(hub, now, (member, ""), packets);
+}
+
+/// Has a member that is for an application do so.
+fn answer_for(
+    hub: &mut Hub,
+    now: Duration,
+    (member, application): (u16, &str),
+    packets: &[(SocketAddr, Vec<u8>)],
+) {
+    let config = Config { application: application.into(), ..acp() };
+    let mut handshakes = Handshakes::new(&config, at(8), true).expect("random numbers");
     for (_, packet) in packets.iter().filter(|(to, _)| *to == at(100 + member)) {
         let Ok((PacketType::Initial, id, rest)) = packet_type(packet) else { continue };
         let initial = Initial::read(rest, packet.len()).expect("a first packet");
-        handshakes.on_initial(now, at(8), id, &initial, true);
+        handshakes.on_initial(now, from(at(8)), id, &initial, true);
     }
     while let Some((_, mut packet)) = handshakes.poll_packet() {
-        hub.on_datagram(now, Port::Members, at(100 + member), &mut packet, false);
+        hub.on_datagram(now, Port::Members, from(at(100 + member)), &mut packet, false);
     }
 }
 
@@ -136,7 +164,7 @@ fn health(hub: &Hub) -> Vec<Health> {
 fn peers_beyond_the_limit_are_refused() {
     let mut hub = hub(1);
     hub.config.peers.connections = 2;
-    let openings: Vec<_> = (0..3).map(|_| opening(&mut hub, ms(0))).collect();
+    let openings: Vec<_> = (0..3).map(|_| opening(&mut hub, ms(0), "")).collect();
     assert_eq!((hub.sessions(), hub.seats.len()), (0, 3));
     for opening in openings {
         begin(&mut hub, ms(0), opening);
@@ -154,10 +182,15 @@ fn peers_beyond_the_limit_are_refused() {
 fn a_peer_that_knows_its_connection_no_more_takes_no_room() {
     let mut hub = hub(1);
     hub.config.peers.connections = 1;
-    let (mut handshakes, id, _) = accepted(&mut hub, ms(0));
-    handshakes.answer_unknown(ms(0), at(9), id, 100);
-    let (_, mut unknown) = handshakes.poll_packet().expect("a proof");
-    hub.on_datagram(ms(0), Port::Peers, at(1), &mut unknown, false);
+    let (_, id, _) = accepted(&mut hub, ms(0), "");
+    let mut restarted = Handshakes::new(&acp(), at(1), false).expect("random numbers");
+    restarted.answer_unknown(ms(0), from(at(9)), id, 100);
+    let (_, mut unknown) = restarted.poll_packet().expect("a proof");
+    // It comes from the peer's address.
+    hub.on_datagram(ms(0), Port::Peers, from(at(4)), &mut unknown, false);
+    sent(&mut hub, ms(0), Port::Peers);
+    assert_eq!(hub.seats.len(), 1);
+    hub.on_datagram(ms(0), Port::Peers, from(at(1)), &mut unknown, false);
     sent(&mut hub, ms(0), Port::Peers);
     assert_eq!((hub.seats.len(), hub.sessions()), (0, 0));
     peer(&mut hub, ms(0));
@@ -295,6 +328,46 @@ fn a_member_that_fails_its_probes_is_down_whatever_else_it_answers() {
     assert_eq!((sessions(&hub), health(&hub)[1].clone()), (vec![1, 1], Health::Up));
 }
 
+/// A member that takes frames for other requests than the peer's gets none of them.
+#[test]
+fn a_member_for_another_application_gets_no_frames() {
+    let mut hub = hub(2);
+    peer_for(&mut hub, ms(0), "resp");
+    hub.on_timer(ms(0));
+    let asked = sent(&mut hub, ms(0), Port::Members);
+    answer_for(&mut hub, ms(1), (0, "resp"), &asked);
+    answer_for(&mut hub, ms(1), (1, "memcached"), &asked);
+    let why = "it is for memcached, and the peer at 10.0.0.1:1 for resp";
+    let refuses = HubEvent::MemberRefuses(1, why.into());
+    let events = hub.take_events();
+    let expected = [HubEvent::MemberUp(0), refuses.clone(), HubEvent::MemberUp(1)];
+    assert_eq!(events[1..], expected, "{events:?}");
+    assert_eq!(sessions(&hub), [1, 0]);
+    let refusals: Vec<_> = hub.members().map(|member| member.refusal).collect();
+    assert_eq!(refusals, [None, Some(why)]);
+    assert_eq!(hub.seats.values().next().and_then(|seat| seat.session.closed()), None);
+    // It is asked again, and has the framing of the peer by then.
+    hub.on_timer(ms(2));
+    let asked = sent(&mut hub, ms(2), Port::Members);
+    answer_for(&mut hub, ms(3), (1, "resp"), &asked);
+    assert_eq!(sessions(&hub), [1, 1]);
+    assert!(hub.members().all(|member| member.refusal.is_none()));
+}
+
+/// A peer hears why it has no member.
+#[test]
+fn a_peer_without_a_member_for_its_application_is_told() {
+    let mut hub = hub(1);
+    peer_for(&mut hub, ms(0), "resp");
+    hub.on_timer(ms(0));
+    let asked = sent(&mut hub, ms(0), Port::Members);
+    answer_for(&mut hub, ms(1), (0, "memcached"), &asked);
+    let closed = hub.seats.values().next().and_then(|seat| seat.session.closed());
+    let text = "member m0 is for memcached, and this peer for resp";
+    let Some(CloseReason::Local { code: 5, text: told }) = closed else { panic!("{closed:?}") };
+    assert_eq!(told, text);
+}
+
 /// A switch asks its peer again and again, and says once that it has no answer.
 #[test]
 fn a_peer_that_does_not_answer_is_asked_on() {
@@ -308,15 +381,16 @@ fn a_peer_that_does_not_answer_is_asked_on() {
         sent(&mut hub, now + ms(10 * k), Port::Peers)
     });
     let initial = asked.filter(|(to, _)| *to == at(9)).last().expect("a first packet").1;
-    let mut handshakes = Handshakes::new(&acp(), true).expect("random numbers");
+    let mut handshakes = Handshakes::new(&acp(), at(8), true).expect("random numbers");
     let (_, id, rest) = packet_type(&initial).expect("a packet");
     let read = Initial::read(rest, initial.len()).expect("a first packet");
-    let Some(Event::Accepted(ends)) = handshakes.on_initial(now, at(8), id, &read, true) else {
+    let Some(Event::Accepted(ends)) = handshakes.on_initial(now, from(at(8)), id, &read, true)
+    else {
         panic!("accepted")
     };
     assert_eq!(ends.params.kind, EndKind::Switch);
     let (_, mut answer) = handshakes.poll_packet().expect("an answer");
-    hub.on_datagram(now + ms(2000), Port::Peers, at(9), &mut answer, false);
+    hub.on_datagram(now + ms(2000), Port::Peers, from(at(9)), &mut answer, false);
     assert_eq!(hub.take_events(), [HubEvent::PeerConnected(at(9))]);
     assert_eq!((hub.dialled(), hub.sessions()), (Some((at(9), true)), 1));
 }
@@ -331,13 +405,13 @@ fn short_connections_are_made_less_and_less_often() {
         hub.on_timer(now);
         let first = sent(&mut hub, now, Port::Peers);
         if let Some((_, packet)) = first.iter().find(|(to, _)| *to == at(9)) {
-            let mut handshakes = Handshakes::new(&acp(), true).expect("random numbers");
+            let mut handshakes = Handshakes::new(&acp(), at(8), true).expect("random numbers");
             if let Ok((PacketType::Initial, id, rest)) = packet_type(packet) {
                 dialled.push(now.as_secs());
                 let initial = Initial::read(rest, packet.len()).expect("a first packet");
-                handshakes.on_initial(now, at(8), id, &initial, true);
+                handshakes.on_initial(now, from(at(8)), id, &initial, true);
                 let (_, mut answer) = handshakes.poll_packet().expect("an answer");
-                hub.on_datagram(now, Port::Peers, at(9), &mut answer, false);
+                hub.on_datagram(now, Port::Peers, from(at(9)), &mut answer, false);
                 hub.reset_all(now, "enough");
                 sent(&mut hub, now, Port::Peers);
             }

@@ -216,6 +216,10 @@ impl Session {
     pub fn law_name(&self) -> String {
         self.peer.channel.params().law.clone()
     }
+    /// The application that the peer is for; empty if it does not say.
+    pub fn application(&self) -> &str {
+        &self.peer.channel.params().application
+    }
     /// What members are told that the switch is.
     pub fn kind_to_members(&self) -> EndKind {
         self.kind
@@ -236,9 +240,10 @@ impl Session {
     pub fn outstanding(&self, to: Side) -> Bytes {
         self.switch.outstanding(to)
     }
-    /// Whether the neighbour proves with this token that it does not know its connection.
-    pub fn is_proof(&self, side: Side, token: &[u8; 16]) -> bool {
-        self.leg(side).is_some_and(|leg| leg.channel.is_proof(token))
+    /// Whether the neighbour proves with this token, from its address, that it does not know its
+    /// connection.
+    pub fn is_proof(&self, side: Side, from: SocketAddr, token: &[u8; 16]) -> bool {
+        self.leg(side).is_some_and(|leg| leg.peer() == from && leg.channel.is_proof(token))
     }
     /// Why the connection with the peer is over; `None` while it lasts.
     pub fn closed(&self) -> Option<&CloseReason> {

@@ -8,7 +8,12 @@ use crate::wire::LONGEST_LAW;
 const NOW: Duration = Duration::from_secs(5);
 
 fn hub(accepts: bool) -> Hub {
-    Hub::new(Config::new(Credentials::Shared([7; 32])), accepts).expect("random numbers")
+    of(Config::new(Credentials::Shared([7; 32])), accepts)
+}
+
+/// Clients are at one address, servers at another.
+fn of(config: Config, accepts: bool) -> Hub {
+    Hub::new(config, at(u16::from(accepts)), accepts).expect("random numbers")
 }
 
 fn at(port: u16) -> SocketAddr {
@@ -33,7 +38,8 @@ fn sent(hub: &mut Hub) -> Vec<Vec<u8>> {
 /// Gives a hub packets from a port; returns what it answers.
 fn give(hub: &mut Hub, port: u16, packets: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     for mut packet in packets {
-        hub.on_datagram(NOW, at(port), &mut packet, false);
+        let path = NetworkPath { local: at(0).ip(), remote: at(port) };
+        hub.on_datagram(NOW, path, &mut packet, false);
     }
     sent(hub)
 }
@@ -85,7 +91,7 @@ fn a_repeated_first_packet_makes_no_second_connection() {
 fn a_client_that_knows_its_connection_no_more_takes_no_room() {
     let mut config = Config::new(Credentials::Shared([7; 32]));
     config.connections = 1;
-    let mut server = Hub::new(config, true).expect("random numbers");
+    let mut server = of(config, true);
     let (_, first) = client();
     let accepted = give(&mut server, 1, first);
     assert_eq!(kinds(&accepted), [PacketType::Accept, PacketType::Data]);
@@ -104,7 +110,7 @@ fn a_client_that_knows_its_connection_no_more_takes_no_room() {
 fn copies_of_a_first_packet_keep_nobody_out() {
     let mut config = Config::new(Credentials::Shared([7; 32]));
     config.connections = 2;
-    let mut server = Hub::new(config, true).expect("random numbers");
+    let mut server = of(config, true);
     let (_, first) = client();
     let answered = |server: &mut Hub, port| !give(server, port, first.clone()).is_empty();
     assert_eq!((1..100).filter(|port| answered(&mut server, *port)).count(), 4);
@@ -152,12 +158,39 @@ fn a_server_that_was_restarted_says_so() {
     assert_eq!(closed(&client), Some(crate::CloseReason::Forgotten));
 }
 
+/// Answers of a hub to packets of a connection that it does not know, from a host.
+fn answers(hub: &mut Hub, host: u8, packets: usize) -> usize {
+    let path = NetworkPath { local: at(0).ip(), remote: ([10, 0, 0, host], 9).into() };
+    let mut unknown = [&[b'A', b'C', 1, 0][..], &[9; 80]].concat();
+    for _ in 0..packets {
+        hub.on_datagram(NOW, path, &mut unknown, false);
+    }
+    std::iter::from_fn(|| hub.poll_packet()).filter(|(to, _)| *to == path.remote).count()
+}
+
+/// A flood must not keep a peer from hearing that this end was restarted.
+#[test]
+fn a_flood_of_unknown_packets_takes_no_answers_from_others() {
+    let mut server = hub(true);
+    assert_eq!(answers(&mut server, 9, 1000), 100);
+    // A few may have bad luck for a second.
+    let others = (10..250).filter(|host| answers(&mut server, *host, 1) == 1);
+    assert!(others.count() > 200);
+    // A peer that has shown that it has the keys, and one that this end connects to.
+    let (mut client, first) = client();
+    let opening = give(&mut client, 1, give(&mut server, 1, first));
+    assert!(answers(&mut server, 1, 1000) <= 100, "it has not shown them");
+    give(&mut server, 1, opening);
+    assert_eq!(answers(&mut server, 1, 1000), 1000);
+    assert_eq!(answers(&mut client, 1, 1000), 1000);
+}
+
 #[test]
 fn a_law_that_a_handshake_has_no_room_for_is_refused_at_once() {
     for (length, is_taken) in [(LONGEST_LAW, true), (LONGEST_LAW + 1, false)] {
         let law_name = format!("{:0<length$}", "xcp gamma=0.1");
         let config = Config { law_name, ..Config::new(Credentials::Shared([7; 32])) };
-        let mut client = Hub::new(config, false).expect("random numbers");
+        let mut client = of(config, false);
         let begun = client.connect(NOW, at(1));
         if is_taken {
             begun.expect("a connection");

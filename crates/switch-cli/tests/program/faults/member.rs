@@ -11,7 +11,7 @@ use std::os::unix::process::parent_id;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ratewire_acp::channel::Ends;
+use ratewire_acp::channel::{Ends, NetworkPath};
 use ratewire_acp::connection::Connection;
 use ratewire_acp::handshakes::{Event, Handshakes};
 use ratewire_acp::wire::{ConnectionId, Initial, PacketType, packet_type};
@@ -30,6 +30,7 @@ pub(super) struct Member {
     folder: PathBuf,
     place: Place,
     handshakes: Handshakes,
+    listen: SocketAddr,
     connections: BTreeMap<ConnectionId, (Connection, Recorder)>,
 }
 
@@ -40,9 +41,15 @@ struct Recorder {
 }
 
 impl Member {
-    pub(super) fn new(config: Config, folder: PathBuf, member: u32, life: u32) -> Member {
+    pub(super) fn new(
+        config: Config,
+        folder: PathBuf,
+        (member, life): (u32, u32),
+        listen: SocketAddr,
+    ) -> Member {
         Member {
-            handshakes: Handshakes::new(&config, true).expect("random numbers"),
+            listen,
+            handshakes: Handshakes::new(&config, listen, true).expect("random numbers"),
             config,
             folder,
             place: Place { member, life, connection: 0 },
@@ -51,15 +58,18 @@ impl Member {
     }
 
     /// Serves a switch until the process is killed, or left behind by the test.
-    pub(super) fn run(&mut self, listen: &str) {
+    pub(super) fn run(&mut self) {
         let test = parent_id();
-        let socket = UdpSocket::bind(listen).expect("the address of the member");
+        let socket = UdpSocket::bind(self.listen).expect("the address of the member");
         socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         let start = Instant::now();
         let mut buffer = vec![0; 1 << 16];
         while parent_id() == test {
             match socket.recv_from(&mut buffer) {
-                Ok((size, from)) => self.take(start.elapsed(), from, &mut buffer[..size]),
+                Ok((size, remote)) => {
+                    let path = NetworkPath { local: self.listen.ip(), remote };
+                    self.take(start.elapsed(), path, &mut buffer[..size]);
+                }
                 Err(error) => {
                     let kinds = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
                     assert!(kinds.contains(&error.kind()), "{error}");
@@ -70,23 +80,23 @@ impl Member {
         }
     }
 
-    fn take(&mut self, now: Duration, from: SocketAddr, datagram: &mut [u8]) {
+    fn take(&mut self, now: Duration, path: NetworkPath, datagram: &mut [u8]) {
         let size = datagram.len();
         let Ok((kind, id, rest)) = packet_type(datagram) else { return };
         match kind {
             PacketType::Initial => {
                 let Ok(initial) = Initial::read(rest, size) else { return };
-                let event = self.handshakes.on_initial(now, from, id, &initial, true);
+                let event = self.handshakes.on_initial(now, path, id, &initial, true);
                 if let Some(Event::Accepted(ends)) = event {
                     self.accept(now, ends);
                 }
             }
             PacketType::Data => match self.connections.get_mut(&id) {
                 Some((connection, _)) => {
-                    connection.on_datagram(time(now), from, datagram, false);
+                    connection.on_datagram(time(now), path.remote, datagram, false);
                     self.handshakes.confirm(id);
                 }
-                None => self.handshakes.answer_unknown(now, from, id, size),
+                None => self.handshakes.answer_unknown(now, path, id, size),
             },
             _ => {}
         }

@@ -62,7 +62,8 @@ fn a_member() {
     let [folder, listen, member, life] = role[..] else { panic!("{role:?}") };
     let number = |text: &str| text.parse::<u32>().expect("a number");
     let (config, folder) = (config(Path::new(folder)), PathBuf::from(folder));
-    member::Member::new(config, folder, number(member), number(life)).run(listen);
+    let listen = listen.parse().expect("an address");
+    member::Member::new(config, folder, (number(member), number(life)), listen).run();
 }
 
 fn config(folder: &Path) -> Config {

@@ -72,6 +72,7 @@ fn ends(config: &Config, law: &str, addresses: [SocketAddr; 2]) -> [Ends; 2] {
         law: law.into(),
         kind: EndKind::Host,
         reset_token: [0; 16],
+        application: String::new(),
     };
     let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();
     let (server, _) = ServerHandshake::read(&config.credentials, &first).unwrap();
