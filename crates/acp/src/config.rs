@@ -19,8 +19,9 @@ pub struct Config {
     /// The law's name and options as the other end is told: `name key=value ...`.
     pub law_name: String,
     /// What this end takes frames to hold, at most
-    /// [`LONGEST_APPLICATION`](crate::wire::LONGEST_APPLICATION) bytes, as ALPN has it for TLS. Ends
-    /// that name different applications do not connect; one with an empty name connects with any.
+    /// [`LONGEST_APPLICATION`](crate::wire::LONGEST_APPLICATION) bytes, as ALPN has it for TLS.
+    /// Ends that name different applications do not connect; one with an empty name connects with
+    /// any.
     pub application: String,
     /// Rate that the law takes for that of this host's own link.
     pub line_rate: Rate,

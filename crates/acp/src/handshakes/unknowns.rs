@@ -1,7 +1,7 @@
 //! How often an endpoint answers packets of connections that it does not know.
 //!
-//! Anybody can send such packets, in the name of any address. Each source gets a number of answers a
-//! second, so that nobody is kept from hearing of a restart by packets of others.
+//! Anybody can send such packets, in the name of any address. Each source gets a number of answers
+//! a second, so that nobody is kept from hearing of a restart by packets of others.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};

@@ -1,5 +1,5 @@
-//! Keys: the handshake (Noise), the seal of packets (AES-256-GCM), cookies, proofs that a connection
-//! is not known, and protection against packets that are sent again by others.
+//! Keys: the handshake (Noise), the seal of packets (AES-256-GCM), cookies, proofs that a
+//! connection is not known, and protection against packets that are sent again by others.
 
 mod cookie;
 mod handshake;

@@ -52,7 +52,8 @@ pub struct Params {
     pub kind: EndKind,
     /// Proof with which this end may later say that it does not know the connection.
     pub reset_token: [u8; 16],
-    /// What this end takes frames to hold, at most [`LONGEST_APPLICATION`]; empty if it does not say.
+    /// What this end takes frames to hold, at most [`LONGEST_APPLICATION`]; empty if it does not
+    /// say.
     pub application: String,
 }
 
