@@ -39,8 +39,10 @@ pub fn unsent_of_unix(socket: impl AsFd) -> io::Result<usize> {
 pub struct Window {
     /// Bytes for which its kernel had room, beyond what it has acknowledged.
     pub bytes: usize,
-    /// Time since it said so, in milliseconds.
+    /// Time since it said so.
     pub age: Duration,
+    /// Shortest time in which it has answered.
+    pub round_trip: Duration,
 }
 
 /// The room that a TCP socket's peer has told last: its receive window.
@@ -68,7 +70,8 @@ pub fn window_of_tcp(socket: impl AsFd) -> io::Result<Window> {
         return Err(io::ErrorKind::Unsupported.into());
     }
     let age = Duration::from_millis(info.tcpi_last_ack_recv.into());
-    Ok(Window { bytes: info.tcpi_snd_wnd as usize, age })
+    let round_trip = Duration::from_micros(info.tcpi_min_rtt.into());
+    Ok(Window { bytes: info.tcpi_snd_wnd as usize, age, round_trip })
 }
 
 fn ask(socket: &impl AsFd, question: libc::Ioctl) -> io::Result<usize> {
@@ -137,7 +140,7 @@ mod tests {
         while unanswered_of_tcp(&here).unwrap() > 0 {}
         let left = window();
         assert!(left.bytes < room, "{} of {room}", left.bytes);
-        assert!(left.age < Duration::from_secs(60));
+        assert!(left.age < Duration::from_secs(60) && left.round_trip < Duration::from_secs(60));
         there.read_exact(&mut vec![0; written]).unwrap();
         while unanswered_of_tcp(&here).unwrap() > 0 {}
         assert!(window().bytes > left.bytes);

@@ -9,7 +9,8 @@
 //! | `notice` | what a client is told, as bytes |
 //! | `item` | a message to a client |
 //! | `outbox` | queue to a client |
-//! | `unsent`, `unread` | messages that wait in the kernel, and in the client's |
+//! | `unsent` | messages that are written and wait in kernels |
+//! | `unread` | what a TCP client's kernel holds |
 //! | `slowness` | whether a client reads slowly |
 //! | `client`, `writing` | a client's connection |
 //! | `socket` | a client's socket: what may wait in the kernel, and dead hosts |

@@ -12,7 +12,7 @@ use super::unsent::Unsent;
 
 /// Bytes and messages that kernels may hold for a slow client.
 const ENOUGH: (usize, usize) = (16 << 10, 16);
-/// A client that needs longer than this for as many is slow.
+/// A client that needs longer than this for as many is slow, if its answers do not take as long.
 const LONG: Duration = Duration::from_millis(25);
 /// Time for which it stays slow after that: kernels tell of large steps.
 const STAYS: Duration = Duration::from_millis(100);
@@ -32,11 +32,11 @@ impl Slowness {
         Slowness { since: now, taken: (0, 0), until: now }
     }
 
-    /// Looks at what waits in kernels.
-    pub(super) fn look(&mut self, now: Instant, unsent: &Unsent) {
+    /// Looks at what waits in kernels; answers take a `round_trip`.
+    pub(super) fn look(&mut self, now: Instant, unsent: &Unsent, round_trip: Duration) {
         let (taken, before) = (unsent.taken(), self.taken);
         let waits = unsent.seen().messages > 0;
-        if waits && now.duration_since(self.since) < LONG {
+        if waits && now.duration_since(self.since) < LONG.max(2 * round_trip) {
             return;
         }
         let is_little =
@@ -68,6 +68,10 @@ mod tests {
     /// A client that is sent messages of 100 bytes and reads so many in each 5 ms. Returns whether
     /// it is slow after each.
     fn slow(sent: usize, read: usize, times: usize) -> Vec<bool> {
+        slow_after(Duration::ZERO, sent, read, times)
+    }
+
+    fn slow_after(round_trip: Duration, sent: usize, read: usize, times: usize) -> Vec<bool> {
         let (mut unsent, mut now) = (Unsent::default(), Instant::now());
         let item = Item {
             head: vec![0; 100].into(),
@@ -82,7 +86,7 @@ mod tests {
             .map(|time| {
                 now += Duration::from_millis(5);
                 unsent.look(100 * sent.saturating_sub(read * time));
-                slowness.look(now, &unsent);
+                slowness.look(now, &unsent, round_trip);
                 slowness.is_slow(now)
             })
             .collect()
@@ -100,6 +104,13 @@ mod tests {
         let is_slow = slow(20, 3, 40);
         assert!(is_slow[4..24].iter().all(|is_slow| *is_slow), "{is_slow:?}");
         assert!(is_slow[25..].iter().all(|is_slow| !is_slow), "{is_slow:?}");
+    }
+
+    #[test]
+    fn a_long_path_is_not_slow() {
+        let slow = |ms| slow_after(Duration::from_millis(ms), 500, 3, 40);
+        assert!(slow(10).contains(&true));
+        assert!(!slow(20).contains(&true), "24 messages in two round trips");
     }
 
     #[test]

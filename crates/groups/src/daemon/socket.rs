@@ -92,7 +92,9 @@ impl WriteHalf for tcp::OwnedWriteHalf {
 
     fn set_deadline(&self, is_moving: bool) {
         let stream: &TcpStream = self.as_ref();
-        let is_answered = unanswered_of_tcp(stream).is_ok_and(|bytes| bytes == 0);
+        // A full kernel drops what it has no room for, and answers all the same.
+        let is_answered = unanswered_of_tcp(stream).is_ok_and(|bytes| bytes == 0)
+            || window_of_tcp(stream).is_ok_and(|window| window.age < SILENCE);
         let limit = (is_moving || !is_answered).then_some(DEAD);
         SockRef::from(stream).set_tcp_user_timeout(limit).ok();
     }

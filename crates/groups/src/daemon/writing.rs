@@ -14,7 +14,8 @@ use super::unread::Unread;
 
 /// Messages to write at a time.
 const WRITE: usize = 64;
-/// The same, to a client that reads slowly: a Unix socket keeps a write until all of it is read.
+/// Messages to write at a time to a client that reads slowly: a Unix socket keeps a write until all
+/// of it is read.
 const BITE: usize = 4;
 /// Time between messages to a slow client for which kernels hold enough. The answer of its kernel
 /// tells what it has read.
@@ -35,8 +36,9 @@ pub(super) async fn write_all<W: WriteHalf>(
         shared,
         session,
         write,
-        unread: Unread::default(),
+        unread: Unread::new(Instant::now()),
         slowness: Slowness::new(Instant::now()),
+        round_trip: Duration::ZERO,
         pause: LEAST_PAUSE,
         stalled: None,
     };
@@ -76,6 +78,7 @@ struct Writer<'a, W> {
     write: W,
     unread: Unread,
     slowness: Slowness,
+    round_trip: Duration,
     /// Time to the next look at what waits in the kernel.
     pause: Duration,
     /// Since when the client has read nothing while others wait for it.
@@ -96,11 +99,10 @@ impl<W: WriteHalf> Writer<'_, W> {
 
     /// Bytes that wait, here and in the client's kernel.
     fn waiting(&mut self) -> usize {
-        let (unsent, is_slow) = (self.write.unsent(), self.is_slow());
-        let on_its_way = || self.write.unanswered();
-        let window = self.write.window();
-        let look = |window| self.unread.look(window, is_slow, unsent, on_its_way);
-        unsent + window.map_or(0, look)
+        let (unsent, now, is_slow) = (self.write.unsent(), Instant::now(), self.is_slow());
+        let Some(window) = self.write.window() else { return unsent };
+        self.round_trip = window.round_trip;
+        unsent + self.unread.look(now, window, is_slow, unsent, || self.write.unanswered())
     }
 
     /// Looks at what waits in the kernels, and returns how many bytes. `part` of them are of
@@ -108,7 +110,9 @@ impl<W: WriteHalf> Writer<'_, W> {
     fn look(&mut self, part: usize) -> usize {
         let unsent = self.waiting();
         let has_moved = self.session.outbox.borrow_mut().look(unsent.saturating_sub(part));
-        self.slowness.look(Instant::now(), self.session.outbox.borrow().unsent());
+        let outbox = self.session.outbox.borrow();
+        self.slowness.look(Instant::now(), outbox.unsent(), self.round_trip);
+        drop(outbox);
         if has_moved {
             self.shared.written(self.session);
         }
@@ -160,8 +164,12 @@ impl<W: WriteHalf> Writer<'_, W> {
                     0 => return Err(io::ErrorKind::WriteZero.into()),
                     written => {
                         IoSlice::advance_slices(&mut rest, written);
+                        // That the kernel takes the first part does not say that the client reads.
+                        match part {
+                            0 => self.pause = LEAST_PAUSE,
+                            _ => self.note_progress(),
+                        }
                         part += written;
-                        self.note_progress();
                     }
                 },
                 () = sleep(self.pause) => {

@@ -229,11 +229,13 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         if is_beyond {
             self.member.ask_for_stability();
         }
-        let has_left = !self.links.is_any_waiting()
-            && !self.prices.is_any_waiting()
-            && !self.prices.have_others_told();
+        let has_left = || {
+            !self.links.is_any_waiting()
+                && !self.prices.is_any_waiting()
+                && !self.prices.have_others_told()
+        };
         // Nothing but the limit of bursts stops it, or the price of what has left since.
-        if let (true, Some(apart)) = (is_unpriced || has_left, self.settings.looks()) {
+        if let (true, Some(apart)) = (is_unpriced || has_left(), self.settings.looks()) {
             self.next_look = self.next_look.min(self.last_look + apart / 4);
         }
     }
