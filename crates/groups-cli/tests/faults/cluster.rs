@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-
+use std::process::Stdio;
 use std::time::Duration;
 
 use ratewire_testing::Unwritable;
@@ -67,7 +67,8 @@ impl Cluster {
             let address = relay.map_or(*own, |relay| relay.listener.local_addr().unwrap());
             let socket = self.folder.join(format!("{other}.sock"));
             text += &format!(
-                "[[daemon]]\nname = \"d{other}\"\naddress = \"{address}\"\nlisten = [\"unix:{}\"]\n",
+                "[[daemon]]\nname = \"d{other}\"\naddress = \"{address}\"\n\
+                 listen = [\"unix:{0}\"]\ncontrol = \"{0}.control\"\n",
                 socket.display()
             );
         }
@@ -82,12 +83,14 @@ impl Cluster {
     async fn reload(&mut self, daemon: usize) {
         self.known[daemon] = self.daemons.len().min(self.known[daemon] + 1);
         self.write(daemon);
-        let Some(id) = self.daemons[daemon].as_ref().and_then(Child::id) else { return };
-        if tokio::net::UnixStream::connect(self.address(daemon)).await.is_ok() {
-            let kill = Command::new("kill").args(["-HUP", &id.to_string()]).status().await;
-            assert!(kill.is_ok_and(|status| status.success()));
-        } else {
-            // It does not serve yet, and the signal may end it.
+        if self.daemons[daemon].is_none() {
+            return;
+        }
+        let mut reload = Command::new(env!("CARGO_BIN_EXE_ratewire-groups"));
+        reload.args(["reload", "--config"]).arg(self.file(daemon));
+        reload.args(["--name", &format!("d{daemon}")]).stdout(Stdio::null()).stderr(Stdio::null());
+        if !reload.status().await.expect("the command starts").success() {
+            // It does not take commands yet.
             self.kill(daemon).await;
             self.restart(daemon);
         }
