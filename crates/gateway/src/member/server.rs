@@ -266,6 +266,7 @@ async fn answers(
     room: &Notify,
 ) -> Ended {
     let mut buffer = BytesMut::new();
+    let mut begun = BytesMut::new();
     let mut is_over = false;
     let mut answering = Answering::new(connection);
     loop {
@@ -276,7 +277,12 @@ async fn answers(
                     true => asked.answers.end(&mut buffer),
                     false => asked.answers.next(&mut buffer),
                 };
-                next.map(|answer| answer.map(|answer| (asked.take(), answer)))
+                next.map(|answer| {
+                    answer.map(|answer| {
+                        let frame = if answer.has_more { None } else { asked.take() };
+                        (frame, answer)
+                    })
+                })
             };
             let (frame, answer) = match next {
                 Ok(Some(next)) => next,
@@ -286,9 +292,10 @@ async fn answers(
                 Ok(None) => break None,
                 Err(violation) => break Some(Ended::Server(violation.to_string())),
             };
+            begun.extend_from_slice(&answer.bytes);
             let Some(id) = frame.map(|frame| frame.id) else { continue };
             asked.borrow_mut().leaving.push(id);
-            let (bytes, closes) = (answer.bytes, answer.closes);
+            let (bytes, closes) = (begun.split().freeze(), answer.closes);
             if answering.add(id, Reply::Answer { bytes, closes }).await.is_err() {
                 return Ended::Switch;
             }

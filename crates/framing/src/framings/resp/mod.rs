@@ -31,6 +31,8 @@ pub const ENTRY: Entry = Entry {
     summary: "Redis: RESP2 and RESP3 values, pipelined requests, inline commands.",
     requests: |_| Box::new(request::Scanner::default()),
     answers: || Box::new(answer::Scanner::default()),
+    streams: false,
+    may_repeat: |_| false,
     probe: |_| b"",
     refusal: |reason| error(&format!("ERR Protocol error: {reason}")),
     failure: |_, message| Some(error(&format!("ERR {}", printable(message.as_bytes())))),
