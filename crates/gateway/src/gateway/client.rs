@@ -71,7 +71,7 @@ impl Client {
                     false => (bytes, closes),
                 }
             }
-            Reply::More(_) | Reply::Credit(_) | Reply::Welcome { .. } => return,
+            Reply::More(_) | Reply::Credit(_) | Reply::Welcome { .. } | Reply::Switched => return,
             Reply::Failed(why) => self.failure(expect, &String::from_utf8_lossy(&why)),
         };
         self.fill(place, bytes, closes);
