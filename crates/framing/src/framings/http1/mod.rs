@@ -12,8 +12,11 @@ mod request;
 use bytes::Bytes;
 
 use crate::request::Expect;
-use crate::scan::{Entry, printable};
+use crate::scan::{Entry, first_word, printable};
 use crate::violation::Reason;
+
+/// Methods of requests that may be done twice (RFC 9110, 9.2.2).
+const IDEMPOTENT: [&[u8]; 6] = [b"GET", b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"];
 
 pub const ENTRY: Entry = Entry {
     name: "http1",
@@ -21,10 +24,6 @@ pub const ENTRY: Entry = Entry {
     requests: |longest| Box::new(request::Scanner::new(longest)),
     answers: || Box::new(answer::Scanner::default()),
     streams: true,
-    may_repeat: |request| {
-        let method = request.split(|byte| *byte == b' ').next();
-        method.is_some_and(|method| IDEMPOTENT.contains(&method))
-    },
     probe: |_| b"",
     refusal: |reason| {
         let status = match reason {
@@ -35,6 +34,8 @@ pub const ENTRY: Entry = Entry {
         };
         answer(status, "Connection: close\r\n", &reason.to_string(), false)
     },
+    is_store: false,
+    may_repeat: |request| IDEMPOTENT.contains(&first_word(request)),
     failure: |expect, message| {
         let message = printable(message.as_bytes());
         Some(answer("503 Service Unavailable", "", &message, is_head(expect)))
@@ -46,8 +47,6 @@ const HEAD: Expect = Expect::from_code(1);
 /// An answer that may change the protocol.
 const UPGRADE: Expect = Expect::from_code(2);
 const HEAD_UPGRADE: Expect = Expect::from_code(3);
-/// Methods that have the same effect several times as once (RFC 9110, section 9.2.2).
-const IDEMPOTENT: &[&[u8]] = &[b"DELETE", b"GET", b"HEAD", b"OPTIONS", b"PUT", b"TRACE"];
 const OTHER_VERSION: &str = "the version of HTTP is neither 1.0 nor 1.1";
 
 fn is_head(expect: Expect) -> bool {

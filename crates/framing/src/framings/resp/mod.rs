@@ -32,9 +32,10 @@ pub const ENTRY: Entry = Entry {
     requests: |_| Box::new(request::Scanner::default()),
     answers: || Box::new(answer::Scanner::default()),
     streams: false,
-    may_repeat: |_| false,
     probe: |_| b"",
     refusal: |reason| error(&format!("ERR Protocol error: {reason}")),
+    is_store: true,
+    may_repeat: |_| false,
     failure: |_, message| Some(error(&format!("ERR {}", printable(message.as_bytes())))),
 };
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use ratewire_daemon::log::reason;
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use tracing::warn;
 
@@ -19,12 +19,12 @@ use crate::member::MemberConfig;
 use crate::member::server::open;
 use crate::stream::Stream;
 
-/// Connections with requests under way. Further requests wait.
-const MOST: usize = 512;
+/// Connections, with requests under way and kept: a process may usually have 1,024 files open.
+/// Further requests wait.
+const MOST: usize = 900;
 /// Bytes of requests that wait. Further requests fail.
 const MOST_BYTES: usize = 16 << 20;
-/// Connections that are kept, and for how long: servers close them after 5 s and more.
-const MOST_IDLE: usize = 64;
+/// Time for which a connection is kept: servers close them after 5 s and more.
 const LONGEST_IDLE: Duration = Duration::from_secs(30);
 
 pub(in crate::member) struct Pool {
@@ -34,6 +34,7 @@ pub(in crate::member) struct Pool {
     waiting: Cell<usize>,
     /// Connections without a request, the latest at the end, and since when.
     idle: RefCell<VecDeque<(Instant, Stream)>>,
+    kept: Notify,
     is_down: Cell<bool>,
     /// What was logged last.
     last: RefCell<String>,
@@ -53,6 +54,7 @@ impl Pool {
             places: Semaphore::new(MOST),
             waiting: Cell::new(0),
             idle: RefCell::default(),
+            kept: Notify::new(),
             is_down: Cell::new(false),
             last: RefCell::default(),
         }
@@ -75,13 +77,20 @@ impl Pool {
         self.places.acquire().await.ok()
     }
 
-    /// A connection for a request, if it may be a kept one, or a new one.
+    /// A connection for a request: if it may be a kept one, that or a new one, whatever is there
+    /// first.
     pub(super) async fn connect(&self, may_be_kept: bool) -> io::Result<Open> {
-        while may_be_kept && let Some(mut stream) = self.latest() {
-            if is_open(&mut stream).await {
-                return Ok(Open { stream, is_reused: true });
-            }
+        if !may_be_kept {
+            return self.connect_anew().await;
         }
+        tokio::select! {
+            biased;
+            stream = self.kept() => Ok(Open { stream, is_reused: true }),
+            opened = self.connect_anew() => opened,
+        }
+    }
+
+    async fn connect_anew(&self) -> io::Result<Open> {
         let opened = open(&self.config.server, self.config.patience, self.is_down.get()).await;
         if let Err(error) = &opened {
             self.note(&reason(error));
@@ -90,9 +99,21 @@ impl Pool {
         Ok(Open { stream: opened?, is_reused: false })
     }
 
+    /// Waits for a kept connection.
+    async fn kept(&self) -> Stream {
+        loop {
+            while let Some(mut stream) = self.latest() {
+                if is_open(&mut stream).await {
+                    return stream;
+                }
+            }
+            self.kept.notified().await;
+        }
+    }
+
     fn latest(&self) -> Option<Stream> {
         let (since, stream) = self.idle.borrow_mut().pop_back()?;
-        if since.elapsed() < LONGEST_IDLE {
+        if !is_old(since) {
             return Some(stream);
         }
         // The others are older.
@@ -105,11 +126,12 @@ impl Pool {
         self.last.borrow_mut().clear();
         let mut idle = self.idle.borrow_mut();
         idle.push_back((Instant::now(), stream));
-        while idle.len() > MOST_IDLE
-            || idle.front().is_some_and(|(s, _)| s.elapsed() > LONGEST_IDLE)
-        {
+        // The place of the request that has had this connection is still taken.
+        let most = self.places.available_permits() + 1;
+        while idle.len() > most || idle.front().is_some_and(|(since, _)| is_old(*since)) {
             idle.pop_front();
         }
+        self.kept.notify_one();
     }
 
     /// Logs why a request has failed, once for the same reason.
@@ -119,6 +141,10 @@ impl Pool {
             *self.last.borrow_mut() = why.to_string();
         }
     }
+}
+
+fn is_old(since: Instant) -> bool {
+    since.elapsed() > LONGEST_IDLE
 }
 
 /// Whether nothing has come on a connection: neither its end nor bytes that nobody asked for.
