@@ -372,7 +372,7 @@ impl Upstream {
                     self.changed.notify_one();
                 }
             }
-            Reply::Credit(_) | Reply::Welcome { .. } => {}
+            Reply::Credit(_) | Reply::Welcome { .. } | Reply::Switched => {}
         }
     }
 
