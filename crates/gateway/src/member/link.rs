@@ -2,11 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use bytes::Bytes;
 use ratewire_acp::{Connection, Error, Frame};
 use tokio::sync::{Notify, Semaphore};
 
+use super::gateways::{Gateways, Visit};
 use crate::frame::{Message, Replies, Reply};
 
 /// Bytes of replies that wait to leave. Who adds more waits, in the order of coming.
@@ -16,6 +18,9 @@ const OVERHEAD: usize = 64;
 
 pub(super) struct Link {
     connection: Connection,
+    gateways: Rc<RefCell<Gateways>>,
+    /// The gateway, if it has said hello.
+    visit: Cell<Option<Visit>>,
     is_at_end: Cell<bool>,
     replies: RefCell<VecDeque<Waiting>>,
     room: Semaphore,
@@ -37,9 +42,11 @@ fn room_for(reply: &Reply) -> usize {
 }
 
 impl Link {
-    pub(super) fn new(connection: Connection) -> Link {
+    pub(super) fn new(connection: Connection, gateways: Rc<RefCell<Gateways>>) -> Link {
         Link {
             connection,
+            gateways,
+            visit: Cell::new(None),
             is_at_end: Cell::new(false),
             replies: RefCell::default(),
             room: Semaphore::new(MOST_WAITING),
@@ -48,7 +55,9 @@ impl Link {
         }
     }
 
-    /// The next message and the number of its frame; `None` when the other end has sent its last.
+    /// The next message, and the number of its frame. A hello is answered here, and a request that
+    /// has come before, or by a connection that its gateway has left, is dropped. `None` when the
+    /// other end has sent its last message.
     ///
     /// # Errors
     /// When the connection ends otherwise: there is nobody to answer any more.
@@ -59,6 +68,8 @@ impl Link {
                 return Ok(None);
             };
             match Message::decode(frame.data) {
+                Some(Message::Hello { gateway }) => self.greet(frame.id, gateway),
+                Some(Message::Request(_) | Message::Begin(_)) if !self.is_new(frame.id) => {}
                 Some(message) => return Ok(Some((frame.id, message))),
                 None => {
                     let why = "the frame is not one of a gateway";
@@ -66,6 +77,19 @@ impl Link {
                 }
             }
         }
+    }
+
+    fn greet(&self, number: u64, gateway: u64) {
+        let mut gateways = self.gateways.borrow_mut();
+        let visit = gateways.hello(gateway);
+        self.visit.set(Some(visit));
+        let (process, received) = (gateways.process(), visit.received);
+        self.reply_at_once(number, Reply::Welcome { process, received });
+    }
+
+    fn is_new(&self, number: u64) -> bool {
+        let visit = self.visit.get();
+        visit.is_none_or(|visit| self.gateways.borrow_mut().take(visit, number))
     }
 
     /// The next message, if it is there. `None` also when there are no more.

@@ -3,23 +3,27 @@
 //! | part | what |
 //! |---|---|
 //! | `link.rs` | a connection of a switch |
+//! | `gateways.rs` | which requests have come, so that none is done twice |
 //! | `server.rs` | connections with the server |
 //! | `pipeline` | one connection with the server, on which requests follow each other |
 //! | `exchanges` | a connection with the server for each request that is under way |
 
 mod exchanges;
+mod gateways;
 mod link;
 mod pipeline;
 mod server;
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use exchanges::Pool;
+use gateways::Gateways;
 use link::Link;
 use ratewire_acp::handshakes::Refusal;
-use ratewire_acp::{Config, Connection, Endpoint};
+use ratewire_acp::{Config, Endpoint, Error};
 use ratewire_config::Listen;
 use ratewire_framing::Framing;
 use tokio::task::JoinSet;
@@ -46,6 +50,7 @@ pub struct MemberConfig {
 pub struct Member {
     config: Rc<MemberConfig>,
     endpoint: Endpoint,
+    gateways: Rc<RefCell<Gateways>>,
 }
 
 impl Member {
@@ -57,7 +62,10 @@ impl Member {
         let application = config.framing.name().to_string();
         let endpoint =
             Endpoint::server(config.listen, Config { application, ..config.acp.clone() });
-        Ok(Member { endpoint: endpoint.map_err(OpenError::Acp)?, config: Rc::new(config) })
+        let endpoint = endpoint.map_err(OpenError::Acp)?;
+        let gateways = Gateways::new().ok_or(OpenError::Acp(Error::Random))?;
+        let gateways = Rc::new(RefCell::new(gateways));
+        Ok(Member { endpoint, gateways, config: Rc::new(config) })
     }
 
     /// The address for switches.
@@ -91,7 +99,8 @@ impl Member {
             let Ok(connection) = accepted else { break };
             while connections.try_join_next().is_some() {}
             let (config, pool) = (Rc::clone(&self.config), Rc::clone(&pool));
-            connections.spawn_local(async move { serve(&config, &pool, connection).await });
+            let link = Link::new(connection, Rc::clone(&self.gateways));
+            connections.spawn_local(async move { serve(&config, &pool, Rc::new(link)).await });
         }
     }
 
@@ -107,8 +116,7 @@ impl Member {
 }
 
 /// Serves a connection of a switch until it ends.
-async fn serve(config: &MemberConfig, pool: &Rc<Pool>, connection: Connection) {
-    let link = Rc::new(Link::new(connection));
+async fn serve(config: &MemberConfig, pool: &Rc<Pool>, link: Rc<Link>) {
     let serving = async {
         match config.framing.streams() {
             true => exchanges::serve(pool, &link).await,
