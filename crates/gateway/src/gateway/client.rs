@@ -18,6 +18,22 @@ const LIMIT: usize = 64 << 20;
 /// Bytes of answers from which on no more are written at once.
 const BATCH: usize = 1 << 20;
 
+/// Where an answer belongs: a request of a client, and a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// Number of the request among those of its client.
+    pub(super) order: u64,
+    /// Number of the part; 0 for a request that has none.
+    pub(super) part: u32,
+}
+
+impl Place {
+    /// The place of a request that goes to one server.
+    pub(super) fn whole(order: u64) -> Place {
+        Place { order, part: 0 }
+    }
+}
+
 /// What is known of a client.
 pub(super) struct Client {
     framing: Framing,
@@ -60,12 +76,12 @@ impl Client {
     }
 
     /// Puts an answer in its place.
-    pub(super) fn answer(&self, place: u64, expect: Expect, answer: Answer) {
+    pub(super) fn answer(&self, place: Place, expect: Expect, answer: Answer) {
         let (bytes, closes) = match answer {
             Answer::Bytes { bytes, closes } => {
                 self.longest.set(self.longest.get().max(bytes.len()));
                 // The first answer leaves at once, and lets others leave.
-                let waits = place > self.left.get();
+                let waits = place.order > self.left.get();
                 match waits && self.reorder.borrow().held() + bytes.len() > LIMIT {
                     true => self.failure(expect, "the client does not take its answers"),
                     false => (bytes, closes),
@@ -73,7 +89,7 @@ impl Client {
             }
             Answer::Failed(why) => self.failure(expect, &String::from_utf8_lossy(&why)),
         };
-        self.fill(place, bytes, closes);
+        self.fill(place.order, bytes, closes);
     }
 
     /// An answer that says why there is none, and whether the connection closes after it.
@@ -128,7 +144,7 @@ mod tests {
 
     fn answer(client: &Client, place: u64, bytes: &Bytes) {
         let answer = Answer::Bytes { bytes: bytes.clone(), closes: false };
-        client.answer(place, Expect::from_code(0), answer);
+        client.answer(Place::whole(place), Expect::from_code(0), answer);
     }
 
     #[test]

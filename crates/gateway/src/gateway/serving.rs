@@ -8,7 +8,7 @@ use ratewire_framing::{Request, Requests, Route};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 
 use super::GatewayConfig;
-use super::client::Client;
+use super::client::{Client, Place};
 use super::uplink::Uplink;
 use crate::frame::RequestFrame;
 use crate::stream::Stream;
@@ -81,7 +81,7 @@ async fn pass_on(uplink: &Rc<Uplink>, client: &Rc<Client>, request: Request) -> 
             // Without a key, any member will do.
             let key = key.unwrap_or_else(|| uplink.any_key());
             let frame = RequestFrame { key, expect, bytes: request.bytes };
-            uplink.ask(client, place, frame).await;
+            uplink.ask(client, Place::whole(place), frame).await;
         }
     }
     Some(place)

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::GatewayConfig;
-use super::client::Client;
+use super::client::{Client, Place};
 use crate::frame::{Answer, RequestFrame, read_answers};
 use crate::stream::OpenError;
 
@@ -34,7 +34,7 @@ const UNANSWERED: &str = "no server has answered in time";
 /// A request that waits for its answer.
 struct Pending {
     client: Rc<Client>,
-    place: u64,
+    place: Place,
     expect: Expect,
     since: Instant,
     /// Whether a connection has taken the request.
@@ -75,7 +75,7 @@ impl Uplink {
     }
 
     /// Sends a request; its answer takes the client's place.
-    pub(super) async fn ask(&self, client: &Rc<Client>, place: u64, request: RequestFrame) {
+    pub(super) async fn ask(&self, client: &Rc<Client>, place: Place, request: RequestFrame) {
         let (id, expect) = (self.next.get(), request.expect);
         self.next.set(id + 1);
         let since = Instant::now();
