@@ -9,10 +9,12 @@ use crate::violation::{Reason, Violation};
 
 /// Cuts the stream of one client into requests.
 ///
-/// A request's bytes are those that the client sent, and requests in order make up the stream. Two
+/// A request's bytes are those that the client sent, and requests in order make up the stream. Some
 /// kinds of requests differ:
 ///
 /// - A memcached `get` of several keys becomes one request for each key.
+/// - A request of Redis with keys of several servers has a part for each. `EXEC` has one part, with
+///   the commands that were queued before.
 /// - An HTTP request with `Expect: 100-continue` has a request without bytes in front of it, whose
 ///   local answer is the interim response.
 ///
@@ -44,6 +46,19 @@ impl Requests {
     /// have.
     pub fn new(framing: Framing, longest: usize) -> Requests {
         Requests { framing, scanner: framing.requests(longest), longest, is_over: false }
+    }
+
+    /// Gives the client a number, for framings whose clients may ask for it.
+    #[must_use]
+    pub fn of_client(mut self, number: u64) -> Requests {
+        self.scanner.introduce(number);
+        self
+    }
+
+    /// Bytes of requests that have been taken, and are kept until another one sends them: commands of
+    /// a transaction.
+    pub fn held(&self) -> usize {
+        self.scanner.held()
     }
 
     /// Takes the next request from the front of the buffer; `None` if more bytes are needed. The

@@ -52,6 +52,14 @@ pub trait RequestScanner: Debug + Send {
     /// Looks for the end of the first request. Its result must depend on the bytes alone and not on
     /// how they were split into windows.
     fn scan(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason>;
+
+    /// Notes the number of the client, for framings whose clients may ask for it.
+    fn introduce(&mut self, _client: u64) {}
+
+    /// Bytes of requests that are complete and wait for one that sends them.
+    fn held(&self) -> usize {
+        0
+    }
 }
 
 /// An answer in a window.
@@ -96,6 +104,9 @@ pub struct Entry {
     pub answers: fn() -> Box<dyn AnswerScanner>,
     /// What to write behind a request so that the end of the answer shows.
     pub probe: fn(Expect) -> &'static [u8],
+    /// What to write to a server before the first request of which this is known. It has an ordinary
+    /// answer.
+    pub opening: fn(Expect) -> &'static [u8],
     /// What to send to a client before its connection is closed for this reason.
     pub refusal: fn(&Reason) -> Bytes,
     /// The answer to a request that no server answers, with a sentence that says why.

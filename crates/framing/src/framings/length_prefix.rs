@@ -16,6 +16,7 @@ pub const ENTRY: Entry = Entry {
     requests: |_| Box::new(LengthPrefix),
     answers: || Box::new(LengthPrefix),
     probe: |_| b"",
+    opening: |_| b"",
     refusal: |_| Bytes::new(),
     failure: |_, _| None,
 };

@@ -18,6 +18,7 @@ pub const ENTRY: Entry = Entry {
     requests: |_| Box::new(Lines::default()),
     answers: || Box::new(Lines::default()),
     probe: |_| b"",
+    opening: |_| b"",
     refusal: |_| Bytes::new(),
     failure: |_, _| None,
 };

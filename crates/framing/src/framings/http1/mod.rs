@@ -21,6 +21,7 @@ pub const ENTRY: Entry = Entry {
     requests: |longest| Box::new(request::Scanner::new(longest)),
     answers: || Box::new(answer::Scanner::default()),
     probe: |_| b"",
+    opening: |_| b"",
     refusal: |reason| {
         let status = match reason {
             Reason::TooLong { .. } => "413 Content Too Large",

@@ -1,4 +1,6 @@
 //! Where an answer ends: one value of RESP2 or RESP3, with the attributes in front of it.
+//!
+//! The answers to a transaction are those to its commands (see `transaction.rs`).
 
 use crate::request::Expect;
 use crate::scan::{AnswerCut, AnswerScanner, Cursor, Step, decimal, more};

@@ -11,6 +11,8 @@ pub enum Mistake {
     NoKeys,
     /// Keys may be on several servers.
     Apart,
+    /// Keys have too many hashes.
+    Parts,
     /// The server might answer late.
     Blocks,
     /// Keys are given as patterns.
