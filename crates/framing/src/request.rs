@@ -36,8 +36,8 @@ pub enum Route {
         /// What [`Answers`](crate::Answers) must know to find the end of the answer.
         expect: Expect,
     },
-    /// Several servers, each of which gets a part of the request. The answer is made of those of the
-    /// parts.
+    /// Several servers, each of which gets a part of the request. The answer is made of those of
+    /// the parts.
     Split(Vec<Part>, Gather),
     /// All servers, each of which gets the request. The answer is made of theirs.
     All(Expect, Gather),
@@ -67,4 +67,10 @@ pub struct Request {
     pub route: Route,
     /// Whether the client's connection closes after the answer.
     pub closes: bool,
+    /// Whether more pieces of the request follow, which [`rest`](crate::Requests::rest) gives. The
+    /// route is that of all.
+    pub has_more: bool,
+    /// Whether the server may answer by changing the protocol of the connection. The caller says
+    /// whether it has, by [`switch`](crate::Requests::switch).
+    pub upgrades: bool,
 }

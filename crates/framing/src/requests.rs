@@ -1,10 +1,10 @@
 //! A client's stream, cut into requests.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 
 use crate::framings::Framing;
 use crate::request::Request;
-use crate::scan::{RequestScanner, Step};
+use crate::scan::{RequestCut, RequestScanner, Step};
 use crate::violation::{Reason, Violation};
 
 /// Cuts the stream of one client into requests.
@@ -17,6 +17,9 @@ use crate::violation::{Reason, Violation};
 ///   the commands that were queued before.
 /// - An HTTP request with `Expect: 100-continue` has a request without bytes in front of it, whose
 ///   local answer is the interim response.
+///
+/// Requests are whole, or [in pieces](Requests::in_pieces) where the framing can tell from the
+/// beginning of a request where it goes.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -37,15 +40,51 @@ pub struct Requests {
     framing: Framing,
     scanner: Box<dyn RequestScanner>,
     longest: usize,
-    /// Whether the client may send no more requests.
-    is_over: bool,
+    state: State,
+    /// Whether the connection closes after the request that was begun last.
+    closes: bool,
+    protocol: Protocol,
 }
+
+/// What comes next in the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A request.
+    Request,
+    /// The rest of one.
+    Rest,
+    /// Nothing before the server has decided on the protocol.
+    Behind,
+    /// Nothing: the client may send no more requests.
+    Over,
+}
+
+/// The protocol behind a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    Same,
+    Undecided,
+    Kept,
+    Switched,
+}
+
+/// A piece of a request behind its first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Bytes for the server; there may be none.
+    pub bytes: Bytes,
+    /// Whether more pieces of the same request follow.
+    pub has_more: bool,
+}
+
+/// Bytes of the head of a request whose body comes in pieces, and of the lines in the body.
+const LONGEST_HEAD: usize = 64 << 10;
 
 impl Requests {
     /// A cutter of a stream that begins now. `longest` is the number of bytes that a request may
     /// have.
     pub fn new(framing: Framing, longest: usize) -> Requests {
-        Requests { framing, scanner: framing.requests(longest), longest, is_over: false }
+        Requests::of(framing, framing.requests(Some(longest)), longest)
     }
 
     /// Gives the client a number, for framings whose clients may ask for it.
@@ -55,14 +94,48 @@ impl Requests {
         self
     }
 
-    /// Bytes of requests that have been taken, and are kept until another one sends them: commands of
-    /// a transaction.
+    /// Bytes of requests that have been taken, and are kept until another one sends them: commands
+    /// of a transaction.
     pub fn held(&self) -> usize {
         self.scanner.held()
     }
 
-    /// Takes the next request from the front of the buffer; `None` if more bytes are needed. The
-    /// caller appends what the client sends to the buffer, and changes nothing else in it.
+    fn of(framing: Framing, scanner: Box<dyn RequestScanner>, longest: usize) -> Requests {
+        let (state, protocol) = (State::Request, Protocol::Same);
+        Requests { framing, scanner, longest, state, closes: false, protocol }
+    }
+
+    /// A cutter that gives the beginning of a request at once, if the framing knows all of it from
+    /// there: that is the head of a request of HTTP. The body may have any length, and the head at
+    /// most 64 KiB. Other requests are whole, and have at most `longest` bytes.
+    ///
+    /// ```
+    /// use bytes::BytesMut;
+    /// use ratewire_framing::{Framing, Requests, Rest};
+    ///
+    /// let mut requests = Requests::in_pieces(Framing::named("http1").unwrap(), 1 << 20);
+    /// let head = "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n";
+    /// let mut buffer = BytesMut::from(head);
+    /// let request = requests.next(&mut buffer).unwrap().unwrap();
+    /// assert_eq!((&request.bytes[..], request.has_more), (head.as_bytes(), true));
+    /// buffer.extend_from_slice(b"te");
+    /// let rest = |bytes: &'static str, has_more| Ok(Some(Rest { bytes: bytes.into(), has_more }));
+    /// assert_eq!(requests.rest(&mut buffer), rest("te", true));
+    /// buffer.extend_from_slice(b"xtGET");
+    /// assert_eq!(requests.rest(&mut buffer), rest("xt", false));
+    /// assert_eq!(requests.rest(&mut buffer), Ok(None));
+    /// assert_eq!(requests.next(&mut buffer), Ok(None));
+    /// ```
+    pub fn in_pieces(framing: Framing, longest: usize) -> Requests {
+        match framing.streams() {
+            true => Requests::of(framing, framing.requests(None), longest.min(LONGEST_HEAD)),
+            false => Requests::new(framing, longest),
+        }
+    }
+
+    /// Takes the next request, or its first piece, from the front of the buffer; `None` if more
+    /// bytes are needed, or the [rest](Requests::rest) of the last request comes first. The caller
+    /// appends what the client sends to the buffer, and changes nothing else in it.
     ///
     /// A caller that reads again only after `None` never holds more than `longest` bytes and one
     /// read. There are no more requests after one that closes the connection, or after a violation:
@@ -72,24 +145,96 @@ impl Requests {
     /// A violation if the client breaks the protocol, asks for what the framing does not support,
     /// or sends a request of more than `longest` bytes.
     pub fn next(&mut self, buffer: &mut BytesMut) -> Result<Option<Request>, Violation> {
-        if self.is_over {
+        if self.state != State::Request {
             return Ok(None);
         }
+        let Some((cut, has_more)) = self.scan(buffer)? else { return Ok(None) };
+        self.closes = cut.closes;
+        self.protocol = if cut.upgrades { Protocol::Undecided } else { Protocol::Same };
+        self.state = if has_more { State::Rest } else { self.behind() };
+        let sent = buffer.split_to(cut.length).freeze();
+        Ok(Some(Request {
+            bytes: cut.rewritten.unwrap_or(sent),
+            route: cut.route,
+            closes: cut.closes,
+            has_more: has_more || cut.upgrades,
+            upgrades: cut.upgrades,
+        }))
+    }
+
+    /// Takes the next piece of a request that [has more](Request::has_more); `None` if more bytes
+    /// are needed, or there are no more pieces.
+    ///
+    /// The last piece of a request that [upgrades](Request::upgrades) comes when the caller has
+    /// said, by [`switch`](Requests::switch), what the server has answered. If it has changed the
+    /// protocol, all that the client sends is the rest of the request.
+    ///
+    /// # Errors
+    /// A violation if the client breaks the protocol. The server must not take what it has of the
+    /// request for a whole one, so its connection must be closed, too.
+    pub fn rest(&mut self, buffer: &mut BytesMut) -> Result<Option<Rest>, Violation> {
+        let (bytes, has_more) = match (self.state, self.protocol) {
+            (State::Rest, protocol) => {
+                let Some((cut, has_more)) = self.scan(buffer)? else { return Ok(None) };
+                if !has_more {
+                    self.state = self.behind();
+                }
+                (buffer.split_to(cut.length), has_more || protocol != Protocol::Same)
+            }
+            (State::Behind, Protocol::Switched) if !buffer.is_empty() => (buffer.split(), true),
+            (State::Behind, Protocol::Kept) => {
+                self.protocol = Protocol::Same;
+                self.state = self.behind();
+                (BytesMut::new(), false)
+            }
+            (State::Request | State::Behind | State::Over, _) => return Ok(None),
+        };
+        Ok(Some(Rest { bytes: bytes.freeze(), has_more }))
+    }
+
+    /// Notes what the server has answered to a request that [upgrades](Request::upgrades): whether
+    /// it has changed the protocol ([`Answer::switches`](crate::Answer::switches)). Nothing happens
+    /// if no request waits for that.
+    pub fn switch(&mut self, has_switched: bool) {
+        if self.protocol == Protocol::Undecided {
+            self.protocol = if has_switched { Protocol::Switched } else { Protocol::Kept };
+        }
+    }
+
+    /// What comes behind the end of a request.
+    fn behind(&self) -> State {
+        match (self.protocol, self.closes) {
+            (Protocol::Same, false) => State::Request,
+            (Protocol::Same, true) => State::Over,
+            _ => State::Behind,
+        }
+    }
+
+    /// The first request or the next piece of one, and whether more of it follows.
+    fn scan(&mut self, buffer: &BytesMut) -> Result<Option<(RequestCut, bool)>, Violation> {
         let window = &buffer[..buffer.len().min(self.longest)];
-        let cut = match self.scanner.scan(window) {
-            Ok(Step::Done(cut)) => cut,
-            Ok(Step::More(length)) if length <= self.longest => return Ok(None),
-            Ok(Step::More(_)) => return Err(self.refuse(Reason::TooLong { longest: self.longest })),
+        let needed = match self.scanner.scan(window) {
+            Ok(Step::Done(cut)) => return Ok(Some((cut, false))),
+            Ok(Step::More(needed)) => needed,
             Err(reason) => return Err(self.refuse(reason)),
         };
-        let sent = buffer.split_to(cut.length).freeze();
-        self.is_over = cut.closes;
-        let bytes = cut.rewritten.unwrap_or(sent);
-        Ok(Some(Request { bytes, route: cut.route, closes: cut.closes }))
+        let needed = match self.scanner.begun() {
+            Some(cut) if cut.length > 0 => {
+                self.scanner.pass(cut.length);
+                return Ok(Some((cut, true)));
+            }
+            // A body of any length may follow, but no line of any length.
+            Some(_) => window.len() + 1,
+            None => needed,
+        };
+        match needed <= self.longest {
+            true => Ok(None),
+            false => Err(self.refuse(Reason::TooLong { longest: self.longest })),
+        }
     }
 
     fn refuse(&mut self, reason: Reason) -> Violation {
-        self.is_over = true;
+        self.state = State::Over;
         self.framing.refuse(reason)
     }
 }
@@ -141,6 +286,92 @@ mod tests {
             assert_eq!(violation.reason, Reason::TooLong { longest: 1000 }, "{begun:?}");
             assert!(violation.answer.starts_with(answer.as_bytes()), "{violation:?}");
         }
+    }
+
+    fn in_pieces(framing: &str, longest: usize) -> Requests {
+        Requests::in_pieces(Framing::named(framing).unwrap(), longest)
+    }
+
+    #[test]
+    fn an_upload_of_any_length_passes() {
+        let mut upload = in_pieces("http1", 1000);
+        let head = "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 104857600\r\n\r\n";
+        let mut buffer = BytesMut::from(head);
+        assert!(upload.next(&mut buffer).unwrap().unwrap().has_more);
+        let (mut passed, mut is_over) = (0, false);
+        while !is_over {
+            assert_eq!(upload.next(&mut buffer), Ok(None));
+            buffer.resize(65_536, b'x');
+            while let Some(rest) = upload.rest(&mut buffer).unwrap() {
+                (passed, is_over) = (passed + rest.bytes.len(), !rest.has_more);
+            }
+        }
+        assert_eq!((passed, buffer.len()), (100 << 20, 0));
+    }
+
+    #[test]
+    fn a_violation_in_a_body_ends_the_request() {
+        for wrong in ["5;\r\n", "5\r\nhello\n\n", "0\r\nHost: x\r\n", &"1".repeat(1001)] {
+            let mut upload = in_pieces("http1", 1000);
+            let head = "PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi";
+            let mut buffer = BytesMut::from(head);
+            assert_eq!(upload.next(&mut buffer).unwrap().unwrap().bytes, head);
+            buffer.extend_from_slice(b"\r\n");
+            buffer.extend_from_slice(wrong.as_bytes());
+            let found = loop {
+                match upload.rest(&mut buffer) {
+                    Ok(rest) => assert!(rest.unwrap().has_more, "{wrong:?}"),
+                    Err(violation) => break violation,
+                }
+            };
+            assert!(!found.answer.is_empty(), "{wrong:?}");
+            let nothing = (upload.rest(&mut buffer), upload.next(&mut buffer));
+            assert_eq!(nothing, (Ok(None), Ok(None)));
+        }
+    }
+
+    #[test]
+    fn heads_and_requests_that_must_be_whole_have_a_limit() {
+        for (framing, begun) in
+            [("http1", &b"GET / HTTP/1.1\r\nX: "[..]), ("resp", b"*1\r\n$2000\r\n"), ("lines", b"")]
+        {
+            let mut buffer = BytesMut::from(begun);
+            buffer.resize(1001, b'x');
+            let violation = in_pieces(framing, 1000).next(&mut buffer).unwrap_err();
+            assert_eq!(violation.reason, Reason::TooLong { longest: 1000 }, "{framing}");
+        }
+    }
+
+    /// What comes behind a request that upgrades is of a protocol that the server decides on.
+    #[test]
+    fn a_request_that_upgrades_waits_for_the_server() {
+        let (get, next) = (
+            "GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: w\r\n\r\n",
+            "GET /next HTTP/1.1\r\nHost: x\r\n\r\n",
+        );
+        for has_switched in [false, true] {
+            let mut requests = in_pieces("http1", 1000);
+            let mut buffer = BytesMut::from(&format!("{get}{next}")[..]);
+            let request = requests.next(&mut buffer).unwrap().unwrap();
+            assert_eq!((&request.bytes[..], request.has_more), (get.as_bytes(), true));
+            assert_eq!(
+                (requests.next(&mut buffer), requests.rest(&mut buffer)),
+                (Ok(None), Ok(None))
+            );
+            requests.switch(has_switched);
+            let rest = requests.rest(&mut buffer).unwrap().unwrap();
+            if has_switched {
+                assert_eq!((&rest.bytes[..], rest.has_more), (next.as_bytes(), true));
+                buffer.extend_from_slice(b"\xff\0");
+                let rest = requests.rest(&mut buffer).unwrap().unwrap();
+                assert_eq!((&rest.bytes[..], rest.has_more), (&b"\xff\0"[..], true));
+            } else {
+                assert_eq!((rest.bytes.len(), rest.has_more), (0, false));
+                assert_eq!(requests.next(&mut buffer).unwrap().unwrap().bytes, next);
+            }
+        }
+        let refused = requests("http1", 1000).next(&mut BytesMut::from(get)).unwrap_err();
+        assert!(refused.answer.starts_with(b"HTTP/1.1 501 "), "{refused:?}");
     }
 
     #[test]

@@ -81,7 +81,18 @@ impl Framing {
         (self.0.opening)(expect)
     }
 
-    pub(crate) fn requests(self, longest: usize) -> Box<dyn RequestScanner> {
+    /// Whether a server may do a request twice, of which at least the first line is known: its
+    /// effect is that of doing it once. Where the framing does not know, it may not.
+    pub fn may_repeat(self, request: &[u8]) -> bool {
+        (self.0.may_repeat)(request)
+    }
+
+    /// Whether messages are passed on from their heads on, before they are whole.
+    pub fn streams(self) -> bool {
+        self.0.streams
+    }
+
+    pub(crate) fn requests(self, longest: Option<usize>) -> Box<dyn RequestScanner> {
         (self.0.requests)(longest)
     }
 
@@ -127,6 +138,24 @@ mod tests {
         }
         let message = Framing::named("redis").unwrap_err();
         assert!(message.contains("\"redis\"") && message.contains("known: resp, "), "{message}");
+    }
+
+    #[test]
+    fn what_may_be_repeated_is_idempotent() {
+        for (framing, request, expected) in [
+            ("http1", "GET / HTTP/1.1\r\n", true),
+            ("http1", "PUT / HTTP/1.1\r\n", true),
+            ("http1", "POST / HTTP/1.1\r\n", false),
+            ("http1", "GETS / HTTP/1.1\r\n", false),
+            ("memcached", "gets a\r\n", true),
+            ("memcached", "gat 0 a\r\n", false),
+            ("memcached", "incr a 1\r\n", false),
+            ("resp", "GET a\r\n", false),
+            ("lines", "get a\n", false),
+        ] {
+            let found = Framing::named(framing).unwrap().may_repeat(request.as_bytes());
+            assert_eq!(found, expected, "{request:?}");
+        }
     }
 
     #[test]

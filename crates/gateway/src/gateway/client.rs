@@ -6,7 +6,8 @@ use bytes::Bytes;
 use ratewire_framing::{Expect, Framing, Reorder};
 use tokio::sync::Notify;
 
-use crate::frame::Answer;
+use super::gather::Gathers;
+use crate::frame::Reply;
 
 /// Requests of a client that wait for answers, and bytes of answers that wait for those before
 /// them.
@@ -38,6 +39,8 @@ impl Place {
 pub(super) struct Client {
     framing: Framing,
     pub(super) reorder: RefCell<Reorder>,
+    /// Requests that have parts.
+    pub(super) gathers: Gathers,
     /// The place after which the connection closes.
     closes_after: Cell<Option<u64>>,
     /// Length of the longest answer so far.
@@ -54,6 +57,7 @@ impl Client {
         Client {
             framing,
             reorder: RefCell::new(Reorder::new(MOST, MOST_HELD)),
+            gathers: Gathers::default(),
             closes_after: Cell::new(None),
             longest: Cell::new(1),
             left: Cell::new(0),
@@ -76,20 +80,31 @@ impl Client {
     }
 
     /// Puts an answer in its place.
-    pub(super) fn answer(&self, place: Place, expect: Expect, answer: Answer) {
+    pub(super) fn answer(&self, place: Place, expect: Expect, answer: Reply) {
         let (bytes, closes) = match answer {
-            Answer::Bytes { bytes, closes } => {
+            Reply::Answer { bytes, closes } => {
                 self.longest.set(self.longest.get().max(bytes.len()));
                 // The first answer leaves at once, and lets others leave.
-                let waits = place.order > self.left.get();
-                match waits && self.reorder.borrow().held() + bytes.len() > LIMIT {
+                let waits = place.order > self.left.get() || self.gathers.has(place.order);
+                match waits && self.held() + bytes.len() > LIMIT {
                     true => self.failure(expect, "the client does not take its answers"),
                     false => (bytes, closes),
                 }
             }
-            Answer::Failed(why) => self.failure(expect, &String::from_utf8_lossy(&why)),
+            Reply::More(_) | Reply::Credit(_) | Reply::Welcome { .. } => return,
+            Reply::Failed(why) => {
+                self.gathers.fail(place.order, &why);
+                self.failure(expect, &String::from_utf8_lossy(&why))
+            }
         };
-        self.fill(place.order, bytes, closes);
+        if let Some(bytes) = self.gathers.put(place.order, place.part, bytes) {
+            self.fill(place.order, bytes, closes);
+        }
+    }
+
+    /// Bytes of answers that wait for others.
+    fn held(&self) -> usize {
+        self.reorder.borrow().held() + self.gathers.held()
     }
 
     /// An answer that says why there is none, and whether the connection closes after it.
@@ -143,7 +158,7 @@ mod tests {
     }
 
     fn answer(client: &Client, place: u64, bytes: &Bytes) {
-        let answer = Answer::Bytes { bytes: bytes.clone(), closes: false };
+        let answer = Reply::Answer { bytes: bytes.clone(), closes: false };
         client.answer(Place::whole(place), Expect::from_code(0), answer);
     }
 

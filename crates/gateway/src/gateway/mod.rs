@@ -1,6 +1,8 @@
 //! In front of clients: their requests become frames to a switch.
 
 mod client;
+mod gather;
+mod parts;
 mod serving;
 mod uplink;
 

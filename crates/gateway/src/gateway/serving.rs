@@ -2,17 +2,20 @@
 
 use std::io;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::BytesMut;
 use ratewire_framing::{Request, Requests, Route};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 
-use super::GatewayConfig;
 use super::client::{Client, Place};
 use super::uplink::Uplink;
+use super::{GatewayConfig, parts};
 use crate::frame::RequestFrame;
 use crate::stream::Stream;
 
+/// Number of the next client of this process.
+static CLIENTS: AtomicU64 = AtomicU64::new(1);
 /// Bytes to read at a time.
 const READ: usize = 64 << 10;
 
@@ -34,7 +37,8 @@ async fn read_all(
     client: &Rc<Client>,
     mut read: ReadHalf<Stream>,
 ) -> io::Result<()> {
-    let mut requests = Requests::new(config.framing, config.longest);
+    let number = CLIENTS.fetch_add(1, Ordering::Relaxed);
+    let mut requests = Requests::new(config.framing, config.longest).of_client(number);
     let mut buffer = BytesMut::new();
     loop {
         loop {
@@ -77,6 +81,10 @@ async fn pass_on(uplink: &Rc<Uplink>, client: &Rc<Client>, request: Request) -> 
     let place = client.reserve()?;
     match request.route {
         Route::Local(bytes) => client.fill(place, bytes, false),
+        Route::Split(parts, gather) => parts::split(uplink, client, place, parts, gather).await,
+        Route::All(expect, gather) => {
+            parts::all(uplink, client, place, (expect, request.bytes), gather).await;
+        }
         Route::Server { key, expect } => {
             // Without a key, any member will do.
             let key = key.unwrap_or_else(|| uplink.any_key());

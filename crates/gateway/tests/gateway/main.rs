@@ -4,6 +4,7 @@ mod hostile;
 mod http1;
 mod length_prefix;
 mod lines;
+mod resp;
 
 use std::net::SocketAddr;
 use std::rc::Rc;

@@ -13,13 +13,13 @@
 //! | `keys.rs` | which arguments are keys |
 //! | `parts.rs` | requests for several servers |
 //! | `gather.rs` | one answer of those of several servers |
-//! | `transaction.rs` | commands between `MULTI` and `EXEC` |
+//! | `transaction.rs` | commands between `MULTI` and `EXEC`, and where their answers end |
 //! | `local.rs` | commands that the gateway answers |
 //! | `client.rs` | what a client says of its connection |
 //! | `info.rs` | what `INFO` says |
 //! | `value.rs` | values that the gateway writes |
 //! | `refused.rs` | commands that the gateway refuses |
-//! | `answer.rs` | where an answer ends |
+//! | `answer.rs` | where a value ends |
 
 mod answer;
 mod arguments;
@@ -37,43 +37,21 @@ mod transaction;
 mod value;
 
 use crate::request::Expect;
-use crate::scan::{AnswerCut, AnswerScanner, Entry, Step, printable};
-use crate::violation::Reason;
+use crate::scan::{Entry, printable};
 use value::error;
 
 pub const ENTRY: Entry = Entry {
     name: "resp",
     summary: "Redis: RESP2 and RESP3 values, pipelined requests, inline commands.",
-    requests: |longest| Box::new(request::Scanner::new(longest)),
-    answers: || Box::new(Scanner::default()),
+    requests: |longest| Box::new(request::Scanner::new(longest.unwrap_or(usize::MAX))),
+    answers: || Box::new(transaction::Scanner::default()),
+    streams: false,
+    may_repeat: |_| false,
     probe: |_| b"",
-    opening: |expect| {
-        if is_resp3(expect) {
-            b"HELLO 3
-"
-        } else {
-            b""
-        }
-    },
+    opening: |expect| if is_resp3(expect) { b"HELLO 3\r\n" } else { b"" },
     refusal: |reason| error(&format!("ERR Protocol error: {reason}")),
     failure: |_, message| Some(error(&format!("ERR {}", printable(message.as_bytes())))),
 };
-
-/// Finds the ends of answers.
-#[derive(Debug, Default)]
-struct Scanner {
-    value: answer::Scanner,
-    transaction: transaction::Scanner,
-}
-
-impl AnswerScanner for Scanner {
-    fn scan(&mut self, expect: Expect, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
-        match is_transaction(expect) {
-            true => self.transaction.scan(window),
-            false => self.value.scan(expect, window),
-        }
-    }
-}
 
 /// The answer is one of RESP3.
 const RESP3: Expect = Expect::from_code(1);

@@ -55,7 +55,7 @@ impl Session {
             _ if self.transaction.is_some() => self.queue(request, &lower, arguments),
             _ => self.ask(&lower, arguments),
         };
-        RequestCut { length, rewritten: None, route, closes: false }
+        RequestCut { route, ..RequestCut::local(length, "") }
     }
 
     /// A request outside of a transaction.

@@ -7,7 +7,7 @@
 use bytes::{Bytes, BytesMut};
 
 use crate::request::{Expect, Part};
-use crate::scan::{AnswerCut, AnswerScanner, Step};
+use crate::scan::{AnswerCut, AnswerScanner, Step, more};
 use crate::violation::Reason;
 
 use super::answer;
@@ -93,40 +93,73 @@ impl Transaction {
     }
 }
 
-/// Finds the end of the answers to a transaction: those to `MULTI`, to each command, and to `EXEC`,
-/// which is the first that is neither `QUEUED` nor the refusal of a command.
+/// Finds the ends of answers. The answers to a transaction are those to `MULTI`, to each command,
+/// and to `EXEC`, which is the first that is neither `QUEUED` nor the refusal of a command.
 #[derive(Debug, Default)]
 pub struct Scanner {
     value: answer::Scanner,
-    /// Bytes of the values that are read.
+    /// Bytes of a transaction's values that are read and not passed.
     read: usize,
+    /// Whether `MULTI` is answered.
+    is_begun: bool,
+    /// Whether the value that is being read is the last, once that is known.
+    is_last: Option<bool>,
 }
 
-impl Scanner {
-    pub fn scan(&mut self, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
+impl AnswerScanner for Scanner {
+    fn scan(&mut self, expect: Expect, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
+        if !super::is_transaction(expect) {
+            return self.value.scan(expect, window);
+        }
         loop {
-            let rest = &window[self.read..];
-            let length = match self.value.scan(Expect::ORDINARY, rest)? {
-                Step::Done(cut) => cut.length,
-                Step::More(needed) => return Ok(Step::More(needed.saturating_add(self.read))),
-            };
-            let (value, is_first) = (&rest[..length], self.read == 0);
-            self.read += length;
-            match value {
-                b"+OK\r\n" if is_first => {}
-                // The server has executed what came behind.
-                _ if is_first => return Err(Reason::Malformed("the server refuses MULTI")),
-                [b'*' | b'_', ..] => return Ok(self.done()),
-                value if value.starts_with(ABORTED) => return Ok(self.done()),
-                [b'-', ..] | b"+QUEUED\r\n" => {}
-                _ => return Err(Reason::Malformed("an answer of a transaction is none")),
+            let rest = window.get(self.read..).unwrap_or_default();
+            if self.is_last.is_none() {
+                self.is_last = is_last(rest, self.is_begun)?;
             }
+            let Some(is_last) = self.is_last else { return Ok(more(window)) };
+            match self.value.scan(expect, rest)? {
+                Step::More(needed) => return Ok(Step::More(needed.saturating_add(self.read))),
+                Step::Done(cut) => self.read += cut.length,
+            }
+            if is_last {
+                let length = std::mem::take(self).read;
+                return Ok(Step::Done(AnswerCut::whole(length)));
+            }
+            (self.is_begun, self.is_last) = (true, None);
         }
     }
 
-    fn done(&mut self) -> Step<AnswerCut> {
-        let length = std::mem::take(self).read;
-        Step::Done(AnswerCut::whole(length))
+    fn ready(&self) -> usize {
+        self.read + self.value.ready()
+    }
+
+    fn pass(&mut self, count: usize) {
+        let read = count.min(self.read);
+        self.read -= read;
+        self.value.pass(count - read);
+    }
+
+    fn ends_with_connection(&self) -> bool {
+        self.value.ends_with_connection()
+    }
+}
+
+/// Whether the value that begins here is the last of a transaction; `None` if more of it is needed.
+fn is_last(value: &[u8], is_begun: bool) -> Result<Option<bool>, Reason> {
+    let starts = |word: &[u8]| value.len() >= word.len() && value.starts_with(word);
+    let wrong = Reason::Malformed("the server takes no transaction");
+    match value {
+        [] => Ok(None),
+        // The server would execute what comes behind.
+        _ if !is_begun && starts(b"+OK\r\n") => Ok(Some(false)),
+        _ if !is_begun && b"+OK\r\n".starts_with(value) => Ok(None),
+        _ if !is_begun => Err(wrong),
+        [b'*' | b'_', ..] => Ok(Some(true)),
+        [b'-', ..] if ABORTED.starts_with(value) && value.len() < ABORTED.len() => Ok(None),
+        [b'-', ..] => Ok(Some(starts(ABORTED))),
+        _ if starts(b"+QUEUED\r\n") => Ok(Some(false)),
+        _ if b"+QUEUED\r\n".starts_with(value) => Ok(None),
+        _ => Err(wrong),
     }
 }
 
@@ -169,6 +202,10 @@ mod tests {
         assert_eq!(empty.execute(Expect::ORDINARY), Execution::Empty);
     }
 
+    fn scan(scanner: &mut Scanner, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
+        scanner.scan(super::super::TRANSACTION, window)
+    }
+
     #[test]
     fn the_answers_end_with_that_of_exec() {
         for answers in [
@@ -178,22 +215,28 @@ mod tests {
             "+OK\r\n+QUEUED\r\n_\r\n",
         ] {
             let stream = format!("{answers}*1\r\n:1\r\n");
-            let done = Ok(Step::Done(AnswerCut::whole(answers.len())));
-            assert_eq!(Scanner::default().scan(stream.as_bytes()), done, "{answers:?}");
-            let mut pieces = Scanner::default();
+            let done = |length| Ok(Step::Done(AnswerCut::whole(length)));
+            let whole = scan(&mut Scanner::default(), stream.as_bytes());
+            assert_eq!(whole, done(answers.len()), "{answers:?}");
+            // What is ready is passed at once.
+            let (mut pieces, mut passed) = (Scanner::default(), 0);
             for length in 0..answers.len() {
-                let step = pieces.scan(&stream.as_bytes()[..length]);
+                let step = scan(&mut pieces, &stream.as_bytes()[passed..length]);
                 let Ok(Step::More(needed)) = step else { panic!("{answers:?} {length}: {step:?}") };
-                assert!(needed > length && needed <= answers.len(), "{needed} for {length}");
+                assert!(passed + needed > length, "{needed} for {length}");
+                let ready = pieces.ready();
+                pieces.pass(ready);
+                passed += ready;
             }
-            assert_eq!(pieces.scan(stream.as_bytes()), done);
+            let last = scan(&mut pieces, &stream.as_bytes()[passed..]);
+            assert_eq!(last, done(answers.len() - passed));
         }
     }
 
     #[test]
     fn a_server_that_takes_no_transaction_is_left() {
         for wrong in ["-NOPERM no\r\n", "$2\r\nOK\r\n", "+OK\r\n:1\r\n", "+OK\r\n+OK\r\n"] {
-            assert!(Scanner::default().scan(wrong.as_bytes()).is_err(), "{wrong:?}");
+            assert!(scan(&mut Scanner::default(), wrong.as_bytes()).is_err(), "{wrong:?}");
         }
     }
 }
