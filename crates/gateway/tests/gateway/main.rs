@@ -18,8 +18,9 @@ use ratewire_framing::Framing;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_gateway::member::{Member, MemberConfig};
 use ratewire_switch::Running;
-use ratewire_switch::hub::{self, HubConfig};
+use ratewire_switch::hub::{self, HubConfig, Told};
 use ratewire_switch::session::SessionConfig;
+use ratewire_switch_interface::table::Choice;
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
 fn acp() -> Config {
@@ -60,9 +61,8 @@ fn switch_until(
     stop: impl Future<Output = ()> + 'static,
 ) -> (SocketAddr, JoinHandle<()>) {
     let members = members.iter().enumerate().map(|(k, address)| hub::Member {
-        name: format!("m{k}"),
-        address: *address,
-        credentials: Credentials::Shared([7; 32]),
+        number: k as u64,
+        ..hub::Member::new(&format!("m{k}"), *address, Credentials::Shared([7; 32]))
     });
     let config = HubConfig {
         peers: acp(),
@@ -76,6 +76,7 @@ fn switch_until(
         members: members.collect(),
         spare: 0,
         routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
+        told: Told { choice: Choice::Hash { offset: 0, length: 8 }, when_down: None },
         patience: Duration::from_millis(500),
     };
     let running = Rc::new(Running::open(listen, local(), config).expect("a switch"));
