@@ -35,6 +35,8 @@ const REQUESTS: &[&[&str]] = &[
         "ms a 2 T0\r\nhi\r\n",
         "mn\r\n",
         "stats\r\n",
+        "version\r\n",
+        "flush_all 0 noreply\r\n",
         "nonsense\n",
         "quit\r\n",
     ],

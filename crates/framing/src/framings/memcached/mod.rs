@@ -10,6 +10,7 @@
 
 mod answer;
 mod command;
+mod gather;
 mod request;
 
 use bytes::Bytes;
