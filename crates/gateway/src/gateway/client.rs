@@ -16,6 +16,7 @@ const MOST_HELD: usize = 4 << 20;
 /// Bytes of answers that are held for a client, whatever it has asked for. Answers beyond are
 /// replaced by errors.
 const LIMIT: usize = 64 << 20;
+const TOO_MUCH: &str = "the client does not take its answers";
 /// Bytes of answers from which on no more are written at once.
 const BATCH: usize = 1 << 20;
 
@@ -87,15 +88,16 @@ impl Client {
                 // The first answer leaves at once, and lets others leave.
                 let waits = place.order > self.left.get() || self.gathers.has(place.order);
                 match waits && self.held() + bytes.len() > LIMIT {
-                    true => self.failure(expect, "the client does not take its answers"),
+                    true => self.fail(place, expect, TOO_MUCH.into()),
                     false => (bytes, closes),
                 }
             }
-            Reply::More(_) | Reply::Credit(_) | Reply::Welcome { .. } => return,
-            Reply::Failed(why) => {
-                self.gathers.fail(place.order, &why);
-                self.failure(expect, &String::from_utf8_lossy(&why))
+            Reply::More(bytes) if self.held() + bytes.len() > LIMIT => {
+                self.fail(place, expect, TOO_MUCH.into())
             }
+            Reply::More(bytes) => return self.gathers.add(place.order, place.part, &bytes),
+            Reply::Credit(_) | Reply::Welcome { .. } | Reply::Switched => return,
+            Reply::Failed(why) => self.fail(place, expect, why),
         };
         if let Some(bytes) = self.gathers.put(place.order, place.part, bytes) {
             self.fill(place.order, bytes, closes);
@@ -105,6 +107,13 @@ impl Client {
     /// Bytes of answers that wait for others.
     fn held(&self) -> usize {
         self.reorder.borrow().held() + self.gathers.held()
+    }
+
+    /// The answer to a request, or to a part of it, that has none; and whether the connection
+    /// closes after it.
+    fn fail(&self, place: Place, expect: Expect, why: Bytes) -> (Bytes, bool) {
+        self.gathers.fail(place.order, place.part, &why);
+        self.failure(expect, &String::from_utf8_lossy(&why))
     }
 
     /// An answer that says why there is none, and whether the connection closes after it.

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use ratewire_framing::Gather;
 
 /// The requests of a client whose parts are not all answered.
@@ -17,6 +17,8 @@ pub(super) struct Gathers {
 /// A request whose parts are not all answered.
 struct Open {
     gather: Gather,
+    /// Beginnings of answers, whose rest follows.
+    begun: BTreeMap<u32, BytesMut>,
     /// Why the first part failed that did.
     failure: Option<Bytes>,
 }
@@ -34,7 +36,9 @@ impl Gathers {
 
     /// Notes a request that has parts.
     pub(super) fn begin(&self, order: u64, gather: Gather) {
-        self.open.borrow_mut().insert(order, Open { gather, failure: None });
+        self.open
+            .borrow_mut()
+            .insert(order, Open { gather, begun: BTreeMap::new(), failure: None });
     }
 
     /// Notes the number of parts. Returns the answer if those of all parts have come before.
@@ -42,11 +46,12 @@ impl Gathers {
         self.change(order, |gather| gather.expect(parts)).flatten()
     }
 
-    /// Notes why a part of a request has no answer.
-    pub(super) fn fail(&self, order: u64, why: &Bytes) {
+    /// Notes why a part of a request has no answer, or no more of it.
+    pub(super) fn fail(&self, order: u64, part: u32, why: &Bytes) {
         if let Some(open) = self.open.borrow_mut().get_mut(&order) {
             open.failure.get_or_insert_with(|| why.clone());
         }
+        self.take_begun(order, part);
     }
 
     /// Why the first part failed that did.
@@ -54,11 +59,35 @@ impl Gathers {
         self.open.borrow().get(&order)?.failure.clone()
     }
 
-    /// Takes the answer of a part. Returns that of the request if it is the last that is missing,
-    /// and the answer itself if the request has no parts.
+    /// Takes the beginning of the answer of a part, or more of it. Nothing happens if the request
+    /// has no parts.
+    pub(super) fn add(&self, order: u64, part: u32, bytes: &[u8]) {
+        if let Some(open) = self.open.borrow_mut().get_mut(&order)
+            && open.gather.awaits(part)
+        {
+            open.begun.entry(part).or_default().extend_from_slice(bytes);
+            self.held.set(self.held.get() + bytes.len());
+        }
+    }
+
+    /// Takes the answer of a part, or the end of it. Returns that of the request if it is the last
+    /// that is missing, and the answer itself if the request has no parts.
     pub(super) fn put(&self, order: u64, part: u32, answer: Bytes) -> Option<Bytes> {
+        let answer = match self.take_begun(order, part) {
+            Some(mut begun) => {
+                begun.extend_from_slice(&answer);
+                begun.freeze()
+            }
+            None => answer,
+        };
         let put = self.change(order, |gather| gather.put(part, answer.clone()));
         put.unwrap_or(Some(answer))
+    }
+
+    fn take_begun(&self, order: u64, part: u32) -> Option<BytesMut> {
+        let begun = self.open.borrow_mut().get_mut(&order)?.begun.remove(&part)?;
+        self.held.set(self.held.get() - begun.len());
+        Some(begun)
     }
 
     /// Changes what is known of a request that has parts. Returns its answer once it is there.
@@ -81,7 +110,6 @@ impl Gathers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::BytesMut;
     use ratewire_framing::{Framing, Requests, Route};
 
     /// What joins the answers to a command of Redis.
@@ -106,13 +134,35 @@ mod tests {
     }
 
     #[test]
+    fn answers_may_come_in_pieces() {
+        let all = Gathers::default();
+        all.begin(0, gather("MGET a b\r\n"));
+        all.expect(0, 2);
+        all.add(0, 1, b"*1\r\n$2\r\n");
+        all.add(1, 0, b"no parts");
+        assert_eq!(all.put(0, 0, "*1\r\n$-1\r\n".into()), None);
+        assert_eq!(all.held(), 8 + 9);
+        assert_eq!(all.put(0, 1, "hi\r\n".into()), Some("*2\r\n$-1\r\n$2\r\nhi\r\n".into()));
+        assert_eq!(all.held(), 0);
+
+        all.begin(1, gather("MGET a b\r\n"));
+        all.expect(1, 2);
+        all.add(1, 0, b"*1\r\n$2\r\n");
+        all.fail(1, 0, &"gone".into());
+        assert_eq!((all.held(), all.put(1, 0, "-ERR gone\r\n".into())), (0, None));
+        all.add(1, 0, b"late");
+        assert_eq!(all.put(1, 1, "*1\r\n$-1\r\n".into()), Some("-ERR gone\r\n".into()));
+        assert_eq!(all.held(), 0);
+    }
+
+    #[test]
     fn parts_may_answer_before_their_number_is_known() {
         let all = Gathers::default();
         all.begin(0, gather("DBSIZE\r\n"));
         assert_eq!(all.put(0, 0, ":1\r\n".into()), None);
         assert_eq!(all.put(0, 1, "-ERR no\r\n".into()), None);
-        all.fail(0, &"one".into());
-        all.fail(0, &"two".into());
+        all.fail(0, 1, &"one".into());
+        all.fail(0, 0, &"two".into());
         assert_eq!((all.failure(0), all.failure(1)), (Some("one".into()), None));
         assert_eq!(all.expect(0, 2), Some("-ERR no\r\n".into()));
         assert_eq!(all.held(), 0);

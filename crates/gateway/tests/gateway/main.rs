@@ -41,7 +41,6 @@ fn member(framing: Framing, server: SocketAddr) -> SocketAddr {
         server: Listen::Tcp(server),
         acp: acp(),
         patience: Duration::from_millis(200),
-        longest: 1000,
     };
     let member = Member::open(config).expect("a member");
     let address = member.address();

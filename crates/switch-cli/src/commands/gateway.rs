@@ -6,9 +6,9 @@ use ratewire_command_line::Exit;
 use ratewire_config::Listen;
 use ratewire_daemon::socket::UnixSocket;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
-use ratewire_units::Duration;
+use ratewire_units::{Bytes, Duration};
 
-use super::programs::{Common, time};
+use super::programs::{Common, longest, time};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// Clients at a time
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     clients: u32,
+    /// Longest request, or of HTTP its longest head
+    #[arg(long, value_name = "SIZE", default_value = "16 MB", value_parser = longest)]
+    longest: Bytes,
     #[command(flatten)]
     common: Common,
 }
@@ -50,7 +53,7 @@ pub(super) fn gateway(args: &Args) -> Exit {
         acp,
         timeout: std::time::Duration::from_nanos(args.timeout.ps() / 1000),
         clients: args.clients.max(1) as usize,
-        longest: args.common.longest.get() as usize,
+        longest: args.longest.get() as usize,
     };
     args.common.run(async |stop| {
         let gateway = Gateway::open(config).await?;
