@@ -57,7 +57,7 @@ fn redis_cli_talks_to_two_servers_as_to_one() {
         EVALSHA 57ade87c8731f041ecac85aba56623f8af391fab 1 k\nSCRIPT FLUSH\n\
         SCRIPT EXISTS 57ade87c8731f041ecac85aba56623f8af391fab\nFLUSHALL NOW\n\
         MULTI\nINCR {t}n\nPING x\nLPUSH {t}n 1\nMGET {t}n t\nEXEC\nGET {t}n\nMULTI\nEXEC\n\
-        MULTI\nINCR x\nDISCARD\nGET x\nMULTI\nGET\nINCR x\nEXEC\nGET x\nEXEC\nDISCARD\n\
+        MULTI\nINCR x\nDISCARD\nGET x\nEXEC\nDISCARD\n\
         MULTI\nMULTI\nWATCH a\nUNWATCH\nSELECT 0\nEXEC\nUNWATCH\n";
     let direct = redis().unwrap();
     let direct = direct.address.port();
@@ -78,6 +78,11 @@ fn redis_cli_talks_to_two_servers_as_to_one() {
     assert!(lines[1].starts_with("ERR only database 0"), "{refused}");
     assert!(lines[2].starts_with("ERR WATCH"), "{refused}");
     assert_eq!(lines[3..], ["OK"]);
+    let aborted = printed(gateway, "MULTI\nGET\nINCR x\nEXEC\nGET x\n");
+    let why = "ERR wrong number of arguments for 'get' command";
+    let expected =
+        format!("OK\n{why}\n\nQUEUED\nEXECABORT Transaction discarded because of: {why}\n\n\n");
+    assert_eq!(aborted, expected);
     assert_eq!(printed(gateway, "FLUSHALL\nDBSIZE\n"), "OK\n0\n");
 }
 

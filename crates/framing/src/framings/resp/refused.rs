@@ -22,10 +22,10 @@ pub fn remedy(lower: &[u8]) -> &'static str {
             NO-EVICT and NO-TOUCH are allowed"
         }
         b"acl" | b"bgrewriteaof" | b"bgsave" | b"cluster" | b"config" | b"debug" | b"failover"
-        | b"function" | b"keys" | b"lastsave" | b"latency" | b"lolwut" | b"migrate" | b"module"
+        | b"function" | b"keys" | b"lastsave" | b"latency" | b"memory" | b"migrate" | b"module"
         | b"move" | b"psync" | b"randomkey" | b"readonly" | b"readwrite" | b"replconf"
         | b"replicaof" | b"role" | b"save" | b"scan" | b"script" | b"shutdown" | b"slaveof"
-        | b"slowlog" | b"swapdb" | b"sync" | b"time" => {
+        | b"slowlog" | b"swapdb" | b"sync" => {
             "it concerns one server as a whole: connect to that server directly"
         }
         _ => "it is not known which arguments are keys: connect to a server directly",

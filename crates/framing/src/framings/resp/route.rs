@@ -26,8 +26,8 @@ pub fn target(lower: &[u8], arguments: &[Argument<'_>], expect: Expect) -> Resul
     if let Some(rule) = for_all(lower, arguments.get(1..).unwrap_or_default()) {
         return Ok(Target::All(rule));
     }
-    // Any server knows which commands there are.
-    if lower == b"command" {
+    // Any server knows which commands there are, and the time.
+    if matches!(lower, b"command" | b"time" | b"lolwut") {
         return Ok(Target::One(None));
     }
     let hashes: Vec<u64> =
@@ -110,7 +110,9 @@ mod tests {
         server("DEL a", b"a");
         server("DEL a a", b"a");
         server("RENAME x{a} y{a}", b"a");
-        assert_eq!(routed("COMMAND INFO get"), Ok(Target::One(None)));
+        for any in ["COMMAND INFO get", "TIME", "LOLWUT"] {
+            assert_eq!(routed(any), Ok(Target::One(None)), "{any}");
+        }
     }
 
     #[test]

@@ -97,8 +97,8 @@ impl Session {
             return refuse("ERR EXEC without MULTI");
         };
         match transaction.execute(super::in_transaction(self.expect())) {
-            Execution::Aborted => {
-                refuse("EXECABORT Transaction discarded because of previous errors.")
+            Execution::Aborted(why) => {
+                refuse(&format!("EXECABORT Transaction discarded because of: {why}"))
             }
             Execution::Empty => Route::Local(Bytes::from_static(b"*0\r\n")),
             Execution::Request(part) => Route::Split(vec![part], gather(Rule::Last)),
@@ -120,7 +120,7 @@ impl Session {
             Err(text) => {
                 // Redis takes this one for no mistake of the transaction.
                 if lower != b"watch" {
-                    transaction.spoil();
+                    transaction.spoil(&text);
                 }
                 refuse(&text)
             }
@@ -302,7 +302,7 @@ mod tests {
                 ("GET a", "+QUEUED\r\n"),
                 (line, start),
                 ("GET a", "+QUEUED\r\n"),
-                ("EXEC", "-EXECABORT Transaction discarded because of previous errors.\r\n"),
+                ("EXEC", &format!("-EXECABORT Transaction discarded because of: {}", &start[1..])),
                 ("EXEC", "-ERR EXEC without MULTI\r\n"),
             ]);
         }

@@ -28,8 +28,8 @@ pub struct Transaction {
     /// `MULTI`, and the commands as the client has sent them.
     commands: BytesMut,
     count: usize,
-    /// Whether a command was refused: none is executed.
-    is_spoiled: bool,
+    /// Why the first command was refused that was: none is executed.
+    refusal: Option<String>,
 }
 
 /// Why a command cannot be queued.
@@ -44,8 +44,8 @@ pub enum Full {
 /// What `EXEC` leads to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// Nothing, because a command was refused.
-    Aborted,
+    /// Nothing, because a command was refused for this reason.
+    Aborted(String),
     /// Nothing, because there are no commands.
     Empty,
     /// A request with all commands.
@@ -59,6 +59,10 @@ impl Transaction {
             && known != key
         {
             return Err(Full::Apart);
+        }
+        // It is not sent.
+        if self.refusal.is_some() {
+            return Ok(());
         }
         let bytes = BEGIN.len() + self.commands.len() + command.len() + END.len();
         if self.count >= MOST || bytes > longest {
@@ -75,17 +79,18 @@ impl Transaction {
         self.commands.len()
     }
 
-    /// Notes that a command was refused. The commands are not needed any more.
-    pub fn spoil(&mut self) {
-        *self = Transaction { is_spoiled: true, ..Transaction::default() };
+    /// Notes that a command was refused, and why. The commands are not needed any more.
+    pub fn spoil(&mut self, why: &str) {
+        let refusal = self.refusal.take().or_else(|| Some(why.into()));
+        *self = Transaction { key: self.key, refusal, ..Transaction::default() };
     }
 
     /// The end of the transaction.
     pub fn execute(self, expect: Expect) -> Execution {
-        match self.count {
-            _ if self.is_spoiled => Execution::Aborted,
-            0 => Execution::Empty,
-            _ => {
+        match self.refusal {
+            Some(why) => Execution::Aborted(why),
+            None if self.count == 0 => Execution::Empty,
+            None => {
                 let bytes = Bytes::from([BEGIN, &self.commands, END].concat());
                 Execution::Request(Part { key: self.key, expect, bytes })
             }
@@ -194,10 +199,12 @@ mod tests {
     fn nothing_is_executed_beside_a_refusal() {
         let mut transaction = Transaction::default();
         assert_eq!(transaction.queue(b"GET a\r\n", Some(7), 100), Ok(()));
-        transaction.spoil();
-        assert!(transaction.commands.is_empty());
-        assert_eq!(transaction.queue(b"GET b\r\n", Some(8), 100), Ok(()));
-        assert_eq!(transaction.execute(Expect::ORDINARY), Execution::Aborted);
+        transaction.spoil("one");
+        transaction.spoil("two");
+        assert_eq!(transaction.queue(b"GET a\r\n", Some(7), 100), Ok(()));
+        assert_eq!(transaction.queue(b"GET b\r\n", Some(8), 100), Err(Full::Apart));
+        assert_eq!(transaction.held(), 0);
+        assert_eq!(transaction.execute(Expect::ORDINARY), Execution::Aborted("one".into()));
         let empty = Transaction::default();
         assert_eq!(empty.execute(Expect::ORDINARY), Execution::Empty);
     }
