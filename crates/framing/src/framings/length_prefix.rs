@@ -16,10 +16,11 @@ pub const ENTRY: Entry = Entry {
     requests: |_| Box::new(Requests),
     answers: || Box::new(Answers::default()),
     streams: false,
-    may_repeat: |_| false,
     probe: |_| b"",
     opening: |_| b"",
     refusal: |_| Bytes::new(),
+    is_store: false,
+    may_repeat: |_| false,
     failure: |_, _| None,
 };
 

@@ -18,10 +18,11 @@ pub const ENTRY: Entry = Entry {
     requests: |_| Box::new(Lines::default()),
     answers: || Box::new(Lines::default()),
     streams: false,
-    may_repeat: |_| false,
     probe: |_| b"",
     opening: |_| b"",
     refusal: |_| Bytes::new(),
+    is_store: false,
+    may_repeat: |_| false,
     failure: |_, _| None,
 };
 

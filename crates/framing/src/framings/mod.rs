@@ -81,8 +81,13 @@ impl Framing {
         (self.0.opening)(expect)
     }
 
-    /// Whether a server may do a request twice, of which at least the first line is known: its
-    /// effect is that of doing it once. Where the framing does not know, it may not.
+    /// Whether a server keeps what others have not, so that its keys cannot move to them.
+    pub fn is_store(self) -> bool {
+        self.0.is_store
+    }
+
+    /// Whether to do a request twice is as good as once, so that one may be sent again that a
+    /// server may have done.
     pub fn may_repeat(self, request: &[u8]) -> bool {
         (self.0.may_repeat)(request)
     }
@@ -141,29 +146,29 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_repeated_is_idempotent() {
-        for (framing, request, expected) in [
-            ("http1", "GET / HTTP/1.1\r\n", true),
-            ("http1", "PUT / HTTP/1.1\r\n", true),
-            ("http1", "POST / HTTP/1.1\r\n", false),
-            ("http1", "GETS / HTTP/1.1\r\n", false),
-            ("memcached", "gets a\r\n", true),
-            ("memcached", "gat 0 a\r\n", false),
-            ("memcached", "incr a 1\r\n", false),
-            ("resp", "GET a\r\n", false),
-            ("lines", "get a\n", false),
-        ] {
-            let found = Framing::named(framing).unwrap().may_repeat(request.as_bytes());
-            assert_eq!(found, expected, "{request:?}");
-        }
-    }
-
-    #[test]
     fn messages_of_failures_keep_to_their_line() {
         for framing in list() {
             let Some(answer) = framing.failure(Expect::ORDINARY, "no\r\nserver") else { continue };
             let text = String::from_utf8(answer.to_vec()).unwrap();
             assert!(text.contains("no??server") && text.ends_with('\n'), "{framing:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_done_twice_is_known() {
+        for (name, request, may_repeat) in [
+            ("http1", "GET / HTTP/1.1\r\n", true),
+            ("http1", "PUT / HTTP/1.1\r\n", true),
+            ("http1", "POST / HTTP/1.1\r\n", false),
+            ("http1", "get / HTTP/1.1\r\n", false),
+            ("memcached", "get a\r\n", true),
+            ("memcached", "gat 3 a\r\n", false),
+            ("memcached", "incr a 1\r\n", false),
+            ("resp", "GET a\r\n", false),
+            ("lines", "a\n", false),
+        ] {
+            let framing = Framing::named(name).unwrap();
+            assert_eq!(framing.may_repeat(request.as_bytes()), may_repeat, "{name} {request}");
         }
     }
 }

@@ -20,7 +20,7 @@ struct Open {
     /// Beginnings of answers, whose rest follows.
     begun: BTreeMap<u32, BytesMut>,
     /// Why the first part failed that did.
-    failure: Option<Bytes>,
+    failure: Option<String>,
 }
 
 impl Gathers {
@@ -47,15 +47,15 @@ impl Gathers {
     }
 
     /// Notes why a part of a request has no answer, or no more of it.
-    pub(super) fn fail(&self, order: u64, part: u32, why: &Bytes) {
+    pub(super) fn fail(&self, order: u64, part: u32, why: &str) {
         if let Some(open) = self.open.borrow_mut().get_mut(&order) {
-            open.failure.get_or_insert_with(|| why.clone());
+            open.failure.get_or_insert_with(|| why.into());
         }
         self.take_begun(order, part);
     }
 
     /// Why the first part failed that did.
-    pub(super) fn failure(&self, order: u64) -> Option<Bytes> {
+    pub(super) fn failure(&self, order: u64) -> Option<String> {
         self.open.borrow().get(&order)?.failure.clone()
     }
 
@@ -148,7 +148,7 @@ mod tests {
         all.begin(1, gather("MGET a b\r\n"));
         all.expect(1, 2);
         all.add(1, 0, b"*1\r\n$2\r\n");
-        all.fail(1, 0, &"gone".into());
+        all.fail(1, 0, "gone");
         assert_eq!((all.held(), all.put(1, 0, "-ERR gone\r\n".into())), (0, None));
         all.add(1, 0, b"late");
         assert_eq!(all.put(1, 1, "*1\r\n$-1\r\n".into()), Some("-ERR gone\r\n".into()));
@@ -161,8 +161,8 @@ mod tests {
         all.begin(0, gather("DBSIZE\r\n"));
         assert_eq!(all.put(0, 0, ":1\r\n".into()), None);
         assert_eq!(all.put(0, 1, "-ERR no\r\n".into()), None);
-        all.fail(0, 1, &"one".into());
-        all.fail(0, 0, &"two".into());
+        all.fail(0, 1, "one");
+        all.fail(0, 0, "two");
         assert_eq!((all.failure(0), all.failure(1)), (Some("one".into()), None));
         assert_eq!(all.expect(0, 2), Some("-ERR no\r\n".into()));
         assert_eq!(all.held(), 0);

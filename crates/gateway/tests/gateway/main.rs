@@ -2,6 +2,7 @@
 
 mod hostile;
 mod http1;
+mod isolation;
 mod length_prefix;
 mod lines;
 mod resp;
@@ -11,7 +12,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ratewire_acp::{Config, Credentials};
-use ratewire_anypoint::routing::KeyHash;
+use ratewire_anypoint::routing::{self, KeyHash};
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_config::Listen;
 use ratewire_framing::Framing;
@@ -41,6 +42,7 @@ fn member(framing: Framing, server: SocketAddr) -> SocketAddr {
         server: Listen::Tcp(server),
         acp: acp(),
         patience: Duration::from_millis(200),
+        longest: 1000,
     };
     let member = Member::open(config).expect("a member");
     let address = member.address();
@@ -87,16 +89,42 @@ fn switch_until(
     (address, serving)
 }
 
+/// What tests set of a gateway.
+#[derive(Clone, Copy)]
+struct Setting {
+    timeout: Duration,
+    patience: Duration,
+    clients: usize,
+}
+
+impl Default for Setting {
+    fn default() -> Setting {
+        let (timeout, patience) = (Duration::from_secs(20), Duration::from_secs(60));
+        Setting { timeout, patience, clients: 100 }
+    }
+}
+
 async fn gateway(framing: Framing, listen: Listen, switch: SocketAddr) -> Listen {
+    gateway_with(framing, listen, switch, Setting::default()).await
+}
+
+async fn gateway_with(
+    framing: Framing,
+    listen: Listen,
+    switch: SocketAddr,
+    Setting { timeout, patience, clients }: Setting,
+) -> Listen {
     let config = GatewayConfig {
         framing,
         listen,
         listen_mode: 0o640,
         switch,
         acp: acp(),
-        timeout: Duration::from_secs(20),
-        clients: 100,
+        timeout,
+        patience,
+        clients,
         longest: 1000,
+        memory: 64 << 20,
     };
     let gateway = Gateway::open(config).await.expect("a gateway");
     let address = gateway.address();

@@ -12,7 +12,7 @@ mod request;
 use bytes::Bytes;
 
 use crate::request::Expect;
-use crate::scan::{Entry, printable};
+use crate::scan::{Entry, first_word, printable};
 use crate::violation::Reason;
 
 pub const ENTRY: Entry = Entry {
@@ -21,10 +21,6 @@ pub const ENTRY: Entry = Entry {
     requests: |longest| Box::new(request::Scanner::new(longest)),
     answers: || Box::new(answer::Scanner::default()),
     streams: true,
-    may_repeat: |request| {
-        let method = request.split(|byte| *byte == b' ').next();
-        method.is_some_and(|method| IDEMPOTENT.contains(&method))
-    },
     probe: |_| b"",
     opening: |_| b"",
     refusal: |reason| {
@@ -36,6 +32,8 @@ pub const ENTRY: Entry = Entry {
         };
         answer(status, "Connection: close\r\n", &reason.to_string(), false)
     },
+    is_store: false,
+    may_repeat: |request| IDEMPOTENT.contains(&first_word(request)),
     failure: |expect, message| {
         let message = printable(message.as_bytes());
         Some(answer("503 Service Unavailable", "", &message, is_head(expect)))

@@ -16,7 +16,7 @@ mod request;
 use bytes::Bytes;
 
 use crate::request::Expect;
-use crate::scan::{Entry, printable};
+use crate::scan::{Entry, first_word, printable};
 use crate::violation::Reason;
 
 pub const ENTRY: Entry = Entry {
@@ -25,7 +25,6 @@ pub const ENTRY: Entry = Entry {
     requests: |_| Box::new(request::Scanner::default()),
     answers: || Box::new(answer::Scanner::default()),
     streams: false,
-    may_repeat: |request| request.starts_with(b"get ") || request.starts_with(b"gets "),
     probe: |expect| match expect {
         NOREPLY => b"version\r\n",
         QUIET => b"mn\r\n",
@@ -38,6 +37,8 @@ pub const ENTRY: Entry = Entry {
         }
         reason => error(&reason.to_string()),
     },
+    is_store: true,
+    may_repeat: |request| matches!(first_word(request), b"get" | b"gets"),
     failure: |expect, message| match expect {
         // A value that is missing is one that the cache does not have.
         SOME_VALUES | NOREPLY => Some(Bytes::new()),

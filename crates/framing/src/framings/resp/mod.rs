@@ -46,10 +46,11 @@ pub const ENTRY: Entry = Entry {
     requests: |longest| Box::new(request::Scanner::new(longest.unwrap_or(usize::MAX))),
     answers: || Box::new(transaction::Scanner::default()),
     streams: false,
-    may_repeat: |_| false,
     probe: |_| b"",
     opening: |expect| if is_resp3(expect) { b"HELLO 3\r\n" } else { b"" },
     refusal: |reason| error(&format!("ERR Protocol error: {reason}")),
+    is_store: true,
+    may_repeat: |_| false,
     failure: |_, message| Some(error(&format!("ERR {}", printable(message.as_bytes())))),
 };
 
