@@ -45,8 +45,6 @@ const HEAD: Expect = Expect::from_code(1);
 /// An answer that may change the protocol.
 const UPGRADE: Expect = Expect::from_code(2);
 const HEAD_UPGRADE: Expect = Expect::from_code(3);
-/// Methods that have the same effect several times as once (RFC 9110, section 9.2.2).
-const IDEMPOTENT: &[&[u8]] = &[b"DELETE", b"GET", b"HEAD", b"OPTIONS", b"PUT", b"TRACE"];
 const OTHER_VERSION: &str = "the version of HTTP is neither 1.0 nor 1.1";
 
 fn is_head(expect: Expect) -> bool {
