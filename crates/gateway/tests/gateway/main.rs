@@ -48,7 +48,6 @@ fn member_that_dies(framing: Framing, server: SocketAddr) -> (SocketAddr, JoinHa
         server: Listen::Tcp(server),
         acp: acp(),
         patience: Duration::from_millis(200),
-        longest: 1000,
     };
     let member = Member::open(config).expect("a member");
     (member.address(), spawn_local(member.run()))

@@ -15,14 +15,17 @@ use crate::request::Expect;
 use crate::scan::{Entry, first_word, printable};
 use crate::violation::Reason;
 
+/// Methods of requests that may be done twice (RFC 9110, 9.2.2).
+const IDEMPOTENT: [&[u8]; 6] = [b"GET", b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"];
+
 pub const ENTRY: Entry = Entry {
     name: "http1",
     summary: "HTTP/1.0 and HTTP/1.1, with upgrades such as WebSocket, without CONNECT.",
     requests: |longest| Box::new(request::Scanner::new(longest)),
     answers: || Box::new(answer::Scanner::default()),
+    opening: |_| b"",
     streams: true,
     probe: |_| b"",
-    opening: |_| b"",
     refusal: |reason| {
         let status = match reason {
             Reason::TooLong { .. } => "413 Content Too Large",
