@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::*;
 
 /// A server that answers `MGET` and `GET` with its name and the keys, `DEL` with their number, a
-/// transaction as Redis does, and anything else with an error.
+/// transaction as Redis does, and anything else with an error. Behind `HELLO 3` its name ends in 3.
 async fn server(name: &'static str) -> SocketAddr {
     let listener = TcpListener::bind(local()).await.expect("an address");
     let address = listener.local_addr().expect("an address");
@@ -20,7 +20,7 @@ async fn server(name: &'static str) -> SocketAddr {
     address
 }
 
-async fn serve(name: &'static str, mut stream: TcpStream) {
+async fn serve(mut name: &'static str, mut stream: TcpStream) {
     let mut requests = Requests::new(framing("resp"), 10_000);
     let mut buffer = BytesMut::new();
     // Commands behind MULTI.
@@ -35,6 +35,10 @@ async fn serve(name: &'static str, mut stream: TcpStream) {
             let is_executed = matches!(words[0], "EXEC");
             let answer = match (&words[..], queued) {
                 (["MULTI"], _) => "+OK\r\n".into(),
+                (["HELLO", "3"], _) => {
+                    name = if name == "one" { "one3" } else { "two3" };
+                    "%1\r\n+proto\r\n:3\r\n".into()
+                }
                 (["EXEC"], Some(count)) => format!("*{count}\r\n{}", ":1\r\n".repeat(count)),
                 (_, Some(_)) => "+QUEUED\r\n".into(),
                 (["GET", key], _) => format!("+{name} {key}\r\n"),
@@ -42,6 +46,7 @@ async fn serve(name: &'static str, mut stream: TcpStream) {
                     let found = keys.iter().map(|key| format!("+{name} {key}\r\n"));
                     format!("*{}\r\n{}", keys.len(), found.collect::<String>())
                 }
+                (["DBSIZE"], _) => ":7\r\n".into(),
                 (["DEL", keys @ ..], _) => format!(":{}\r\n", keys.len()),
                 _ => format!("-ERR {name} does not know {}\r\n", words[0]),
             };
@@ -90,6 +95,52 @@ async fn requests_for_several_servers_have_one_answer() {
         let first = single.split([' ', '+']).nth(1).expect("a name");
         let touch = answers_to(gateway, &format!("TOUCH {all}\r\nPING\r\n")).await;
         assert_eq!(touch, format!("-ERR {first} does not know TOUCH +PONG "));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn who_says_hello_gets_answers_of_the_new_version() {
+    in_time(async {
+        let one = server("one").await;
+        let (switch, _) = switch(local(), &[member(framing("resp"), one)]);
+        let gateway = tcp(&gateway(framing("resp"), Listen::Tcp(local()), switch).await);
+        let mut old = TcpStream::connect(gateway).await.expect("a gateway");
+        let hello = "HELLO 3\r\nGET k\r\nDEL a b\r\nMULTI\r\nGET k\r\nEXEC\r\nNO k\r\nTTL k\r\n";
+        for _ in 0..3 {
+            let answers = answers_to(gateway, hello).await;
+            let (greeting, rest) = answers.split_once("*0 ").expect("a greeting");
+            assert!(greeting.starts_with("%7 ") && greeting.contains("$5 proto :3 "), "{greeting}");
+            let known = "+one3 k :2 +OK +QUEUED *1 :1 -ERR NO is not supported by the gateway: ";
+            assert!(rest.starts_with(known), "{rest}");
+            assert!(rest.ends_with(" -ERR one3 does not know TTL "), "{rest}");
+            assert_eq!(answers_to(gateway, "GET k\r\n").await, "+one k ");
+        }
+        // Others stay where they are, and so does one that returns.
+        old.write_all(b"HELLO 3\r\nGET k\r\nHELLO 2\r\nGET k\r\nQUIT\r\n").await.expect("room");
+        let mut text = String::new();
+        old.read_to_string(&mut text).await.expect("answers");
+        assert!(
+            text.contains("+one3 k\r\n*14\r\n") && text.ends_with("+one k\r\n+OK\r\n"),
+            "{text}"
+        );
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn commands_for_all_servers_reach_each() {
+    in_time(async {
+        let (one, two) = (server("one").await, server("two").await);
+        let (switch, _) =
+            switch(local(), &[member(framing("resp"), one), member(framing("resp"), two)]);
+        let gateway = tcp(&gateway(framing("resp"), Listen::Tcp(local()), switch).await);
+        assert_eq!(
+            answers_to(gateway, "GET k\r\nDBSIZE\r\nPING\r\n").await.split(' ').nth(2),
+            Some(":14")
+        );
+        let refused = answers_to(gateway, "FLUSHALL\r\nPING\r\n").await;
+        assert_eq!(refused, "-ERR one does not know FLUSHALL +PONG ");
     })
     .await;
 }
