@@ -1,5 +1,7 @@
 //! Two ends over a path of the test's making.
 
+mod overload;
+
 use std::collections::VecDeque;
 
 use rand_core::{Rng, SeedableRng};
@@ -10,11 +12,10 @@ use super::*;
 use crate::keys::{ClientHandshake, Credentials, ServerHandshake};
 use crate::wire::{DataPart, EndKind, LEAST_FIRST, Params, Part, Parts};
 
-const DELAY: Duration = Duration::from_millis(5);
-
 /// What the path does to packets.
 #[derive(Clone, Copy, Debug)]
 struct Path {
+    delay: Duration,
     /// Packets of 1,000 that are lost, come twice, come late, and have a byte changed.
     lost: u64,
     twice: u64,
@@ -22,10 +23,33 @@ struct Path {
     changed: u64,
     /// Longest datagram.
     largest: usize,
+    /// Period with which the path takes packets on, as a busy host does; and packets that wait
+    /// for that, at most.
+    period: Duration,
+    queue: usize,
 }
 
-const CLEAN: Path = Path { lost: 0, twice: 0, late: 0, changed: 0, largest: 65_535 };
-const BAD: Path = Path { lost: 50, twice: 30, late: 30, changed: 30, largest: 65_535 };
+const CLEAN: Path = Path {
+    delay: Duration::from_millis(5),
+    lost: 0,
+    twice: 0,
+    late: 0,
+    changed: 0,
+    largest: 65_535,
+    period: Duration::ZERO,
+    queue: usize::MAX,
+};
+const BAD: Path = Path { lost: 50, twice: 30, late: 30, changed: 30, ..CLEAN };
+
+impl Path {
+    /// Time for which a packet waits before the path takes it on.
+    fn until_taken(&self, now: Time) -> Duration {
+        match now.ps().checked_rem(self.period.ps()) {
+            None | Some(0) => Duration::ZERO,
+            Some(passed) => Duration::from_ps(self.period.ps() - passed),
+        }
+    }
+}
 
 struct Pair {
     now: Time,
@@ -89,10 +113,15 @@ impl Pair {
                     let at = self.random.next_u64() as usize % bytes.len();
                     bytes[at] ^= 1 << (self.random.next_u64() % 8);
                 }
-                let late = if self.happens(self.path.late) { DELAY } else { Duration::ZERO };
+                if self.wires[1 - me].len() >= self.path.queue {
+                    continue;
+                }
+                let delay = self.path.delay + self.path.until_taken(self.now);
+                let late =
+                    if self.happens(self.path.late) { self.path.delay } else { Duration::ZERO };
                 let copies = 1 + usize::from(self.happens(self.path.twice));
                 for _ in 0..copies {
-                    let arrival = (self.now + DELAY + late, self.addresses[me], bytes.clone());
+                    let arrival = (self.now + delay + late, self.addresses[me], bytes.clone());
                     self.wires[1 - me].push_back(arrival);
                 }
             }
