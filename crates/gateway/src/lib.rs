@@ -18,5 +18,5 @@ pub mod gateway;
 pub mod member;
 mod stream;
 
-pub use frame::{Answer, AnswersFrame, RequestFrame, read_answers};
+pub use frame::{CREDIT, Message, Replies, Reply, RequestFrame, read_replies};
 pub use stream::OpenError;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use ratewire_framing::{Expect, Framing, Reorder};
 use tokio::sync::Notify;
 
-use crate::frame::Answer;
+use crate::frame::Reply;
 
 /// Requests of a client that wait for answers, and bytes of answers that wait for those before
 /// them.
@@ -60,9 +60,9 @@ impl Client {
     }
 
     /// Puts an answer in its place.
-    pub(super) fn answer(&self, place: u64, expect: Expect, answer: Answer) {
+    pub(super) fn answer(&self, place: u64, expect: Expect, answer: Reply) {
         let (bytes, closes) = match answer {
-            Answer::Bytes { bytes, closes } => {
+            Reply::Answer { bytes, closes } => {
                 self.longest.set(self.longest.get().max(bytes.len()));
                 // The first answer leaves at once, and lets others leave.
                 let waits = place > self.left.get();
@@ -71,7 +71,8 @@ impl Client {
                     false => (bytes, closes),
                 }
             }
-            Answer::Failed(why) => self.failure(expect, &String::from_utf8_lossy(&why)),
+            Reply::More(_) | Reply::Credit(_) | Reply::Welcome { .. } => return,
+            Reply::Failed(why) => self.failure(expect, &String::from_utf8_lossy(&why)),
         };
         self.fill(place, bytes, closes);
     }
@@ -127,7 +128,7 @@ mod tests {
     }
 
     fn answer(client: &Client, place: u64, bytes: &Bytes) {
-        let answer = Answer::Bytes { bytes: bytes.clone(), closes: false };
+        let answer = Reply::Answer { bytes: bytes.clone(), closes: false };
         client.answer(place, Expect::from_code(0), answer);
     }
 

@@ -15,7 +15,7 @@ use tracing::{info, warn};
 
 use super::GatewayConfig;
 use super::client::Client;
-use crate::frame::{Answer, RequestFrame, read_answers};
+use crate::frame::{Message, Reply, RequestFrame, read_replies};
 use crate::stream::OpenError;
 
 /// Time from one attempt to connect to the next.
@@ -81,7 +81,7 @@ impl Uplink {
         let since = Instant::now();
         let pending = Pending { client: Rc::clone(client), place, expect, since, is_sent: false };
         self.pending.borrow_mut().insert(id, pending);
-        let frame = Frame::new(id, request.encode());
+        let frame = Frame::new(id, Message::Request(request).encode());
         let connection = self.connection.borrow().clone();
         // Nearly always there is room, and nothing to wait for.
         if let Some(Ok(None)) = connection.map(|connection| connection.try_send(frame.clone())) {
@@ -92,7 +92,7 @@ impl Uplink {
             Ok(Err(error)) => reason(&error),
             Err(_) => UNSENT.to_string(),
         };
-        self.settle(id, Answer::Failed(why.into()));
+        self.settle(id, Reply::Failed(why.into()));
     }
 
     fn note_sent(&self, id: u64) {
@@ -123,7 +123,7 @@ impl Uplink {
         }
     }
 
-    fn settle(&self, id: u64, answer: Answer) {
+    fn settle(&self, id: u64, answer: Reply) {
         let pending = self.pending.borrow_mut().remove(&id);
         // An answer that comes too late has no request any more.
         if let Some(Pending { client, place, expect, .. }) = pending {
@@ -178,7 +178,7 @@ impl Uplink {
             if is_awaited {
                 match connection.send(frame.clone()).await {
                     Err(error @ Error::TooLong { .. }) => {
-                        self.settle(frame.id, Answer::Failed(reason(&error).into()));
+                        self.settle(frame.id, Reply::Failed(reason(&error).into()));
                     }
                     sent => sent?,
                 }
@@ -198,7 +198,7 @@ impl Uplink {
             sent.map(|(id, _)| *id).filter(|id| !again.contains(id)).collect()
         };
         for id in lost {
-            self.settle(id, Answer::Failed("the switch is gone".into()));
+            self.settle(id, Reply::Failed("the switch is gone".into()));
         }
     }
 
@@ -206,13 +206,13 @@ impl Uplink {
     async fn receive(&self, connection: &Connection) -> String {
         loop {
             match connection.receive().await {
-                Ok(Some(frame)) => match read_answers(frame.data) {
+                Ok(Some(frame)) => match read_replies(frame.data) {
                     Some(answers) => {
                         answers.into_iter().for_each(|(id, answer)| self.settle(id, answer));
                     }
                     None => {
                         let why = "the member's answer is not one of a member";
-                        self.settle(frame.id, Answer::Failed(why.into()));
+                        self.settle(frame.id, Reply::Failed(why.into()));
                     }
                 },
                 Ok(None) => return "the switch has ended the connection".to_string(),
@@ -232,7 +232,7 @@ impl Uplink {
                 late.map(|(id, p)| (*id, if p.is_sent { UNANSWERED } else { UNSENT })).collect()
             };
             for (id, why) in late {
-                self.settle(id, Answer::Failed(why.into()));
+                self.settle(id, Reply::Failed(why.into()));
             }
         }
     }

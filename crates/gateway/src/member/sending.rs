@@ -2,23 +2,23 @@
 
 use ratewire_acp::{Connection, Error, Frame};
 
-use crate::frame::{Answer, AnswersFrame};
+use crate::frame::{Replies, Reply};
 
 /// Answers that leave together.
 pub(super) struct Answering<'a> {
     connection: &'a Connection,
-    frame: AnswersFrame,
+    frame: Replies,
     /// Number of the first answer's request.
     first: u64,
 }
 
 impl Answering<'_> {
     pub(super) fn new(connection: &Connection) -> Answering<'_> {
-        Answering { connection, frame: AnswersFrame::default(), first: 0 }
+        Answering { connection, frame: Replies::default(), first: 0 }
     }
 
     /// Adds an answer; those before it leave if it has no room beside them.
-    pub(super) async fn add(&mut self, id: u64, answer: Answer) -> Result<(), Error> {
+    pub(super) async fn add(&mut self, id: u64, answer: Reply) -> Result<(), Error> {
         if !self.frame.has_room(&answer) {
             self.flush().await?;
         }
@@ -38,7 +38,7 @@ impl Answering<'_> {
             // Only an answer that is alone in its frame can be so long.
             Err(Error::TooLong { longest }) => {
                 let why = format!("the answer is longer than the switch's {longest} bytes");
-                self.frame.push(self.first, &Answer::Failed(why.into()));
+                self.frame.push(self.first, &Reply::Failed(why.into()));
                 self.connection.send(Frame::new(self.first, self.frame.take())).await
             }
             sent => sent,

@@ -15,7 +15,7 @@ use tracing::warn;
 
 use super::MemberConfig;
 use super::sending::Answering;
-use crate::frame::{Answer, RequestFrame};
+use crate::frame::{Message, Reply};
 use crate::stream::{Stream, connect};
 
 /// Requests that the server has not answered, and their bytes.
@@ -126,7 +126,7 @@ pub(super) async fn serve(config: &MemberConfig, connection: Connection) {
         let mut failed = Answering::new(&connection);
         for id in ids {
             let why = format!("the server is gone: {why}");
-            if failed.add(id, Answer::Failed(why.into())).await.is_err() {
+            if failed.add(id, Reply::Failed(why.into())).await.is_err() {
                 return;
             }
         }
@@ -228,10 +228,10 @@ async fn requests(
             // There is nobody to answer any more.
             Err(_) => return Ended::Switch,
         };
-        let Some(request) = RequestFrame::decode(&frame.data) else {
+        let Some(Message::Request(request)) = Message::decode(frame.data.clone()) else {
             let mut failed = Answering::new(connection);
             let why = "the frame is not one of a gateway";
-            let added = failed.add(frame.id, Answer::Failed(why.into())).await;
+            let added = failed.add(frame.id, Reply::Failed(why.into())).await;
             if added.is_err() || failed.flush().await.is_err() {
                 return Ended::Switch;
             }
@@ -289,7 +289,7 @@ async fn answers(
             let Some(id) = frame.map(|frame| frame.id) else { continue };
             asked.borrow_mut().leaving.push(id);
             let (bytes, closes) = (answer.bytes, answer.closes);
-            if answering.add(id, Answer::Bytes { bytes, closes }).await.is_err() {
+            if answering.add(id, Reply::Answer { bytes, closes }).await.is_err() {
                 return Ended::Switch;
             }
             room.notify_one();
