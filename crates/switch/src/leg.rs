@@ -12,7 +12,7 @@ use ratewire_units::{Bytes, Duration, Time};
 use crate::queue::Queue;
 
 /// Fields of a data part, at most: code, and five numbers of 8, 8, 4, 4 and 2 bytes.
-const DATA_FIELDS: u64 = 1 + 8 + 8 + 4 + 4 + 2;
+const DATA_FIELDS: u64 = 1 + 8 + 8 + 4 + 4 + 4;
 /// Times at which a silent neighbour is asked before it has failed, and one more.
 const QUESTIONS: u64 = 4;
 /// Assumed round trip to a neighbour, for what is repeated: the switch measures none.
@@ -42,7 +42,29 @@ pub(crate) struct Leg {
     asked: Option<Time>,
     /// When it is asked again whether it is there.
     ask_again: Time,
+    repeats: Repeats,
     scratch: Vec<u8>,
+}
+
+/// Data that comes again and again and is not acknowledged: the path may have become too narrow
+/// for large packets. The switch itself repeats nothing.
+#[derive(Debug, Default)]
+struct Repeats {
+    /// Assumed round trips in which data has come again.
+    count: u64,
+    /// When the last of them began.
+    at: Time,
+    /// Stream offset up to which the neighbour has everything.
+    acknowledged: u64,
+}
+
+impl Repeats {
+    fn note(&mut self, now: Time) {
+        if now >= self.at + ROUND_TRIP {
+            self.count += 1;
+            self.at = now;
+        }
+    }
 }
 
 impl Leg {
@@ -56,6 +78,7 @@ impl Leg {
             acks: VecDeque::new(),
             asked: None,
             ask_again: Time::NEVER,
+            repeats: Repeats::default(),
             scratch: Vec::new(),
         }
     }
@@ -71,7 +94,16 @@ impl Leg {
 
     /// Sends a segment's content, in pieces if the path's packets are smaller than the packet that
     /// it came in. The first piece has the header.
-    pub(crate) fn data(&mut self, segment: &Segment, again: bool, content: &Content<'_>) {
+    pub(crate) fn data(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        again: bool,
+        content: &Content<'_>,
+    ) {
+        if again {
+            self.repeats.note(now);
+        }
         let (mut offset, mut header) = (segment.offset, segment.header);
         match *content {
             Content::Empty => {
@@ -110,6 +142,14 @@ impl Leg {
         match waiting.is_some_and(|waiting| self.channel.law().join(waiting, &header)) {
             true => self.queue.extend(end, put),
             false => self.queue.push(header, data_end, put),
+        }
+    }
+
+    /// Notes that the neighbour has everything below a stream offset.
+    pub(crate) fn acknowledged(&mut self, offset: u64) {
+        if offset > self.repeats.acknowledged {
+            self.repeats.acknowledged = offset;
+            self.channel.on_arrival(self.repeats.count);
         }
     }
 
@@ -154,7 +194,7 @@ impl Leg {
             self.channel.ask();
         }
         let asks = self.asks();
-        self.channel.on_timer(now, asks, 0)
+        self.channel.on_timer(now, asks, self.repeats.count)
     }
 
     /// Whether the neighbour is asked for signs of life.

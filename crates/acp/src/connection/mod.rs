@@ -24,7 +24,7 @@ use crate::frame::Frame;
 use crate::wire::ConnectionId;
 
 /// Fields of a data part of a host, at most: code, offset, source, frame, offset in it, length.
-const DATA_FIELDS: u64 = 1 + 8 + 1 + 4 + 4 + 2;
+const DATA_FIELDS: u64 = 1 + 8 + 1 + 4 + 4 + 4;
 /// Bytes that a frame's number takes, at most.
 const FRAME_NUMBER: u64 = 8;
 /// Counters and state of a connection.

@@ -63,8 +63,9 @@ impl Session {
                 self.on_segment(now, side, &segment, frame, marked, Some(Passing::Empty));
             }
             Part::Ack(ack) => {
-                let Some(leg) = self.leg(side) else { return };
+                let Some(leg) = self.leg_mut(side) else { return };
                 let ack = leg.channel.read_ack(ack);
+                leg.acknowledged(ack.cumulative);
                 self.switch.on_ack(now, side, &ack, &mut self.outputs);
                 self.pass_on(now, None);
             }
@@ -152,10 +153,10 @@ impl Session {
                     self.count(to, within, bytes);
                     let DataPart { source, frame, again, .. } = part;
                     let content = Content::Data { source, frame, within, bytes };
-                    self.with(to, |leg| leg.data(segment, again, &content));
+                    self.with(to, |leg| leg.data(now, segment, again, &content));
                 }
                 (Output::Segment(_, segment) | Output::Skip(_, segment), _) => {
-                    self.with(to, |leg| leg.data(segment, true, &Content::Empty));
+                    self.with(to, |leg| leg.data(now, segment, true, &Content::Empty));
                 }
                 (Output::Ack(_, ack), _) => self.with(to, |leg| leg.ack(*ack)),
             }

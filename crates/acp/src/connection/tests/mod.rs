@@ -35,7 +35,7 @@ const CLEAN: Path = Path {
     twice: 0,
     late: 0,
     changed: 0,
-    largest: 65_535,
+    largest: 1452,
     period: Duration::ZERO,
     queue: usize::MAX,
 };
@@ -253,7 +253,7 @@ fn small_frames_share_packets() {
         assert!(got == sent, "{} of {}", got.len(), sent.len());
         pair.ends[0].metrics().datagram
     };
-    assert_eq!(pass(&frames(&[20_000; 3]), 65_535, Time::from_secs(5)), Size::new(1452));
+    assert_eq!(pass(&frames(&[20_000; 3]), 1452, Time::from_secs(5)), Size::new(1452));
     assert_eq!(pass(&sent, 1300, Time::from_secs(60)), Size::new(1200));
 }
 
@@ -367,6 +367,30 @@ fn packets_are_as_large_as_the_path_carries() {
     pair.path.largest = 1250;
     assert!(pair.exchange(&sent[1..]).iter().any(|got| got.len() == 20));
     assert_eq!(pair.ends[0].metrics().datagram, Size::new(1200));
+}
+
+/// As over loopback: a packet carries many frames, and waits for no second one to be acknowledged.
+#[test]
+fn a_wide_path_carries_large_packets() {
+    let mut pair = Pair::new("xcp", Path { largest: 65_535, ..CLEAN }, |_| {});
+    let pass = |pair: &mut Pair, sent: &[Frame]| {
+        let (begun, before) = (pair.now, pair.ends.each_ref().map(|end| end.metrics()));
+        sent.iter().for_each(|frame| pair.ends[0].write(frame.clone()).unwrap());
+        while pair.ends[1].metrics().frames_received < before[1].frames_received + 100 {
+            assert!(pair.step(Time::from_secs(5)));
+        }
+        let got: Vec<Frame> = std::iter::from_fn(|| pair.ends[1].read()).collect();
+        assert!(got == sent);
+        let packets = pair.ends[0].metrics().packets_sent - before[0].packets_sent;
+        (packets, pair.now.since(begun))
+    };
+    let sent = frames(&[4096; 100]);
+    for _ in 0..10 {
+        pass(&mut pair, &sent);
+    }
+    let (packets, took) = pass(&mut pair, &sent);
+    assert_eq!(pair.ends[0].metrics().datagram, Size::new(65_000));
+    assert!(packets < 20 && took < Duration::from_millis(30), "{packets} packets, {took:?}");
 }
 
 #[test]
