@@ -98,6 +98,10 @@ pub struct Entry {
     pub probe: fn(Expect) -> &'static [u8],
     /// What to send to a client before its connection is closed for this reason.
     pub refusal: fn(&Reason) -> Bytes,
+    /// Whether a server keeps what others have not, so that its keys cannot move to them.
+    pub is_store: bool,
+    /// Whether a request may be done twice.
+    pub may_repeat: fn(&[u8]) -> bool,
     /// The answer to a request that no server answers, with a sentence that says why.
     pub failure: fn(Expect, &str) -> Option<Bytes>,
 }
@@ -146,6 +150,11 @@ pub fn decimal(digits: &[u8]) -> Option<u64> {
         return None;
     }
     std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// The bytes before the first space.
+pub fn first_word(request: &[u8]) -> &[u8] {
+    request.split(|byte| *byte == b' ').next().unwrap_or_default()
 }
 
 /// The line without a carriage return at its end.

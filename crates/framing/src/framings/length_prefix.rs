@@ -17,6 +17,8 @@ pub const ENTRY: Entry = Entry {
     answers: || Box::new(LengthPrefix),
     probe: |_| b"",
     refusal: |_| Bytes::new(),
+    is_store: false,
+    may_repeat: |_| false,
     failure: |_, _| None,
 };
 

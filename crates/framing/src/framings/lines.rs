@@ -19,6 +19,8 @@ pub const ENTRY: Entry = Entry {
     answers: || Box::new(Lines::default()),
     probe: |_| b"",
     refusal: |_| Bytes::new(),
+    is_store: false,
+    may_repeat: |_| false,
     failure: |_, _| None,
 };
 

@@ -61,6 +61,17 @@ impl Framing {
         (self.0.failure)(expect, message)
     }
 
+    /// Whether a server keeps what others have not, so that its keys cannot move to them.
+    pub fn is_store(self) -> bool {
+        self.0.is_store
+    }
+
+    /// Whether to do a request twice is as good as once, so that one may be sent again that a
+    /// server may have done.
+    pub fn may_repeat(self, request: &[u8]) -> bool {
+        (self.0.may_repeat)(request)
+    }
+
     pub(crate) fn requests(self, longest: usize) -> Box<dyn RequestScanner> {
         (self.0.requests)(longest)
     }
@@ -115,6 +126,24 @@ mod tests {
             let Some(answer) = framing.failure(Expect::ORDINARY, "no\r\nserver") else { continue };
             let text = String::from_utf8(answer.to_vec()).unwrap();
             assert!(text.contains("no??server") && text.ends_with('\n'), "{framing:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_done_twice_is_known() {
+        for (name, request, may_repeat) in [
+            ("http1", "GET / HTTP/1.1\r\n", true),
+            ("http1", "PUT / HTTP/1.1\r\n", true),
+            ("http1", "POST / HTTP/1.1\r\n", false),
+            ("http1", "get / HTTP/1.1\r\n", false),
+            ("memcached", "get a\r\n", true),
+            ("memcached", "gat 3 a\r\n", false),
+            ("memcached", "incr a 1\r\n", false),
+            ("resp", "GET a\r\n", false),
+            ("lines", "a\n", false),
+        ] {
+            let framing = Framing::named(name).unwrap();
+            assert_eq!(framing.may_repeat(request.as_bytes()), may_repeat, "{name} {request}");
         }
     }
 }

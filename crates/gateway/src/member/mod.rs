@@ -1,14 +1,17 @@
 //! In front of a server: frames from a switch become requests to it.
 
+mod gateways;
 mod sending;
 mod server;
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use gateways::Gateways;
 use ratewire_acp::handshakes::Refusal;
-use ratewire_acp::{Config, Endpoint};
+use ratewire_acp::{Config, Endpoint, Error};
 use ratewire_config::Listen;
 use ratewire_framing::Framing;
 use server::serve;
@@ -38,6 +41,7 @@ pub struct MemberConfig {
 pub struct Member {
     config: Rc<MemberConfig>,
     endpoint: Endpoint,
+    gateways: Rc<RefCell<Gateways>>,
 }
 
 impl Member {
@@ -49,7 +53,10 @@ impl Member {
         let application = config.framing.name().to_string();
         let endpoint =
             Endpoint::server(config.listen, Config { application, ..config.acp.clone() });
-        Ok(Member { endpoint: endpoint.map_err(OpenError::Acp)?, config: Rc::new(config) })
+        let endpoint = endpoint.map_err(OpenError::Acp)?;
+        let gateways = Gateways::new().ok_or(OpenError::Acp(Error::Random))?;
+        let gateways = Rc::new(RefCell::new(gateways));
+        Ok(Member { endpoint, gateways, config: Rc::new(config) })
     }
 
     /// The address for switches.
@@ -81,8 +88,8 @@ impl Member {
             };
             let Ok(connection) = accepted else { break };
             while connections.try_join_next().is_some() {}
-            let config = Rc::clone(&self.config);
-            connections.spawn_local(async move { serve(&config, connection).await });
+            let (config, gateways) = (Rc::clone(&self.config), Rc::clone(&self.gateways));
+            connections.spawn_local(async move { serve(&config, &gateways, connection).await });
         }
     }
 

@@ -1,6 +1,6 @@
 //! A connection of a switch, and the one with the server for it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use tracing::warn;
 
 use super::MemberConfig;
+use super::gateways::{Gateways, Visit};
 use super::sending::Answering;
 use crate::frame::{Message, Reply};
 use crate::stream::{Stream, connect};
@@ -85,7 +86,12 @@ impl Asked {
 }
 
 /// Serves a connection of a switch until it ends.
-pub(super) async fn serve(config: &MemberConfig, connection: Connection) {
+pub(super) async fn serve(
+    config: &MemberConfig,
+    gateways: &RefCell<Gateways>,
+    connection: Connection,
+) {
+    let visit = Cell::new(None);
     // Requests that have found the server gone.
     let mut left = VecDeque::new();
     let (mut is_down, mut most) = (false, MOST);
@@ -94,7 +100,7 @@ pub(super) async fn serve(config: &MemberConfig, connection: Connection) {
         let (ids, why) = match opened {
             Ok(stream) => {
                 let asked = RefCell::new(Asked::new(config, most));
-                let ended = pass(&connection, stream, &asked, &mut left).await;
+                let ended = pass(&connection, stream, &asked, &mut left, (gateways, &visit)).await;
                 let asked = asked.into_inner();
                 // A server that accepts and closes at once is as good as none.
                 is_down = asked.answered == 0;
@@ -177,11 +183,12 @@ async fn pass(
     stream: Stream,
     asked: &RefCell<Asked>,
     left: &mut VecDeque<Frame>,
+    known: (&RefCell<Gateways>, &Cell<Option<Visit>>),
 ) -> Ended {
     let (read, write) = tokio::io::split(stream);
     let room = Notify::new();
     tokio::select! {
-        ended = requests(connection, write, asked, &room, left) => ended,
+        ended = requests(connection, write, asked, &room, left, known) => ended,
         ended = answers(connection, read, asked, &room) => ended,
     }
 }
@@ -192,19 +199,20 @@ async fn requests(
     asked: &RefCell<Asked>,
     room: &Notify,
     left: &mut VecDeque<Frame>,
+    (gateways, visit): (&RefCell<Gateways>, &Cell<Option<Visit>>),
 ) -> Ended {
     let mut out = BytesMut::new();
     loop {
         // What can be had without waiting is written at once.
         let next = match left.pop_front() {
-            Some(frame) => Some(Ok(Some(frame))),
+            Some(frame) => Some((Ok(Some(frame)), true)),
             None => tokio::select! {
                 biased;
-                next = connection.receive() => Some(next),
+                next = connection.receive() => Some((next, false)),
                 () = std::future::ready(()), if !out.is_empty() => None,
             },
         };
-        let next = match next {
+        let (next, is_known) = match next {
             Some(next) => next,
             None => {
                 if let Err(error) = write.write_all(&out.split()).await {
@@ -228,6 +236,24 @@ async fn requests(
             // There is nobody to answer any more.
             Err(_) => return Ended::Switch,
         };
+        match Message::decode(frame.data.clone()) {
+            Some(Message::Hello { gateway }) => {
+                let told = gateways.borrow_mut().hello(gateway);
+                visit.set(Some(told));
+                let process = gateways.borrow().process();
+                let mut welcome = Answering::new(connection);
+                let reply = Reply::Welcome { process, received: told.received };
+                if welcome.add(frame.id, reply).await.is_err() || welcome.flush().await.is_err() {
+                    return Ended::Switch;
+                }
+                continue;
+            }
+            Some(Message::Cancel { .. } | Message::Credit { .. }) => continue,
+            _ => {}
+        }
+        if !is_known && visit.get().is_some_and(|v| !gateways.borrow_mut().take(v, frame.id)) {
+            continue;
+        }
         let Some(Message::Request(request)) = Message::decode(frame.data.clone()) else {
             let mut failed = Answering::new(connection);
             let why = "the frame is not one of a gateway";

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod http1;
+mod isolation;
 mod length_prefix;
 mod lines;
 
@@ -10,15 +11,16 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ratewire_acp::{Config, Credentials};
-use ratewire_anypoint::routing::KeyHash;
+use ratewire_anypoint::routing::{self, KeyHash};
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_config::Listen;
 use ratewire_framing::Framing;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_gateway::member::{Member, MemberConfig};
 use ratewire_switch::Running;
-use ratewire_switch::hub::{self, HubConfig};
+use ratewire_switch::hub::{self, HubConfig, Told};
 use ratewire_switch::session::SessionConfig;
+use ratewire_switch_interface::table::Choice;
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
 fn acp() -> Config {
@@ -59,9 +61,8 @@ fn switch_until(
     stop: impl Future<Output = ()> + 'static,
 ) -> (SocketAddr, JoinHandle<()>) {
     let members = members.iter().enumerate().map(|(k, address)| hub::Member {
-        name: format!("m{k}"),
-        address: *address,
-        credentials: Credentials::Shared([7; 32]),
+        number: k as u64,
+        ..hub::Member::new(&format!("m{k}"), *address, Credentials::Shared([7; 32]))
     });
     let config = HubConfig {
         peers: acp(),
@@ -75,6 +76,7 @@ fn switch_until(
         members: members.collect(),
         spare: 0,
         routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
+        told: Told { choice: Choice::Hash { offset: 0, length: 8 }, when_down: None },
         patience: Duration::from_millis(500),
     };
     let running = Rc::new(Running::open(listen, local(), config).expect("a switch"));
@@ -86,16 +88,42 @@ fn switch_until(
     (address, serving)
 }
 
+/// What tests set of a gateway.
+#[derive(Clone, Copy)]
+struct Setting {
+    timeout: Duration,
+    patience: Duration,
+    clients: usize,
+}
+
+impl Default for Setting {
+    fn default() -> Setting {
+        let (timeout, patience) = (Duration::from_secs(20), Duration::from_secs(60));
+        Setting { timeout, patience, clients: 100 }
+    }
+}
+
 async fn gateway(framing: Framing, listen: Listen, switch: SocketAddr) -> Listen {
+    gateway_with(framing, listen, switch, Setting::default()).await
+}
+
+async fn gateway_with(
+    framing: Framing,
+    listen: Listen,
+    switch: SocketAddr,
+    Setting { timeout, patience, clients }: Setting,
+) -> Listen {
     let config = GatewayConfig {
         framing,
         listen,
         listen_mode: 0o640,
         switch,
         acp: acp(),
-        timeout: Duration::from_secs(20),
-        clients: 100,
+        timeout,
+        patience,
+        clients,
         longest: 1000,
+        memory: 64 << 20,
     };
     let gateway = Gateway::open(config).await.expect("a gateway");
     let address = gateway.address();

@@ -3,18 +3,22 @@
 use std::time::Duration;
 
 use ratewire_acp::channel::Ends;
-use ratewire_acp::handshakes::{Event, HANDSHAKE, NO_ROOM, UNKNOWN_LAW};
-use ratewire_acp::wire::{ConnectionId, EndKind};
+use ratewire_acp::handshakes::{Event, HANDSHAKE, NO_ROOM, NO_TARGET, Purpose, UNKNOWN_LAW};
+use ratewire_acp::wire::{ConnectionId, EndKind, Target};
 use ratewire_anypoint::Side;
+use ratewire_anypoint::routing::RoundRobin;
 use ratewire_laws::AnyLaw;
 use ratewire_units::Time;
 
 use super::ensemble::RETRY;
-use super::{Hub, HubEvent, Numbers, Port, Seat, SessionId};
+use super::seat::Scope;
+use super::{Hub, HubEvent, Numbers, Port, Seat, Seen, SessionId};
 use crate::session::{Peer, PeerKind, Session};
 
 /// Code of a reset of a peer whose members are all for another application.
 const OTHER_APPLICATION: u64 = 5;
+/// Code of a reset of a peer whose connection was for one member, which is lost.
+const MEMBER_LOST: u64 = 7;
 
 impl Hub {
     pub(super) fn on_handshake(&mut self, now: Duration, port: Port, event: Event) {
@@ -38,7 +42,7 @@ impl Hub {
                 if let Some(id) = session
                     && let Some(seat) = self.seats.get_mut(&id)
                 {
-                    seat.pending[member] = None;
+                    seat.set_pending(member, None);
                     self.retries.insert((now + RETRY, id, member));
                     self.begin_if_whole(now, id);
                 }
@@ -52,17 +56,26 @@ impl Hub {
     }
 
     fn accept(&mut self, now: Duration, ends: Ends) {
+        let scope = match ends.params.target {
+            Target::Table => return self.accept_reader(now, ends),
+            Target::Ensemble => Scope::All,
+            Target::Member(id) => {
+                let is_it = |seen: &Seen| seen.member.is_some() && seen.id == id;
+                self.ensemble.iter().position(is_it).map_or(Scope::Gone, Scope::One)
+            }
+        };
         let name = ends.params.law.clone();
         let known = name.parse().ok();
         let used = known.clone().unwrap_or_else(|| self.config.peers.law.clone());
         let kind = PeerKind::Client(ends.params.kind);
-        let id = self.seat(now, used, kind, ends);
-        if known.is_none()
-            && let Some(seat) = self.seats.get_mut(&id)
-        {
+        let id = self.seat(now, used, kind, scope, ends);
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        if known.is_none() {
             seat.session.reset(UNKNOWN_LAW, &format!("the switch knows no law {name:?}"));
-            self.look_after(now, id);
+        } else if scope == Scope::Gone {
+            seat.session.reset(NO_TARGET, "the switch has no such member any more");
         }
+        self.look_after(now, id);
     }
 
     /// Makes the session of a peer.
@@ -71,15 +84,18 @@ impl Hub {
         now: Duration,
         law: AnyLaw,
         kind: PeerKind,
+        scope: Scope,
         ends: Ends,
     ) -> SessionId {
-        let id = SessionId(self.next_session);
-        self.next_session += 1;
+        let id = self.new_session();
         let numbers = Numbers { local: ends.local, remote: ends.params.connection };
-        let (members, routing) = (self.ensemble.len(), (self.config.routing)());
-        let peer = Peer { kind, law, ends };
+        let routing = match scope {
+            Scope::All => (self.config.routing)(),
+            Scope::One(_) | Scope::Gone => Box::new(RoundRobin::default()),
+        };
+        let (members, peer) = (scope.len(self.ensemble.len()), Peer { kind, law, ends });
         let session = Session::new(Time::ZERO, &self.config.session, members, routing, peer);
-        self.seats.insert(id, Seat::new(now, session, members));
+        self.seats.insert(id, Seat::new(now, session, scope, members));
         self.register(id, Side::Peer, numbers);
         self.look_after(now, id);
         id
@@ -114,9 +130,8 @@ impl Hub {
     pub(super) fn connect(&mut self, now: Duration, id: SessionId, member: usize) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         let is_wanted = seat.begins_at.is_some() || seat.session.has_begun();
-        let lacks = !seat.session.has(member) && seat.pending[member].is_none();
         let takes = self.ensemble[member].takes_sessions();
-        if !takes || !is_wanted || !lacks || !seat.session.takes_members() {
+        if !takes || !is_wanted || !seat.lacks(member) || !seat.session.takes_members() {
             return;
         }
         let (law, kind) = (seat.session.law_name(), seat.session.kind_to_members());
@@ -124,7 +139,7 @@ impl Hub {
         if let Some(connection) = self.shake(now, member, (&law, kind, &application), Some(id))
             && let Some(seat) = self.seats.get_mut(&id)
         {
-            seat.pending[member] = Some(connection);
+            seat.set_pending(member, Some(connection));
         }
     }
 
@@ -143,7 +158,8 @@ impl Hub {
     ) -> Option<ConnectionId> {
         let known = self.ensemble[member].member.as_ref()?;
         let (to, keys) = (known.address, &known.credentials);
-        let begun = self.of_members.connect(now, to, keys, law, kind, application);
+        let purpose = Purpose { law, kind, application, target: Target::Ensemble };
+        let begun = self.of_members.connect(now, to, keys, purpose);
         match begun {
             Ok(connection) => {
                 self.pending.insert(connection, (session, member));
@@ -164,13 +180,14 @@ impl Hub {
         if let Some(id) = session
             && self.ensemble[member].takes_sessions()
             && let Some(seat) = self.seats.get_mut(&id).filter(|s| s.session.takes_members())
+            && let Some(side @ Side::Member(k)) = seat.side(member)
         {
             let numbers = Numbers { local: ends.local, remote: ends.params.connection };
-            seat.pending[member] = None;
+            seat.set_pending(member, None);
             self.ensemble[member].refusal = None;
             let time = seat.time(now);
-            seat.session.join(time, member, ends);
-            self.register(id, Side::Member(member), numbers);
+            seat.session.join(time, k, ends);
+            self.register(id, side, numbers);
             self.begin_if_whole(now, id);
             self.look_after(now, id);
         }
@@ -182,13 +199,12 @@ impl Hub {
     fn refused(&mut self, now: Duration, connection: ConnectionId, application: &str) {
         let Some((Some(id), member)) = self.pending.remove(&connection) else { return };
         let Some(seat) = self.seats.get_mut(&id) else { return };
-        seat.pending[member] = None;
+        seat.set_pending(member, None);
         let (own, peer) = (seat.session.application(), seat.session.peer());
         let text = format!("it is for {application}, and the peer at {peer} for {own}");
         let name = self.ensemble[member].member.as_ref().map_or("", |member| &member.name);
         let to_peer = format!("member {name} is for {application}, and this peer for {own}");
-        let lacks = |k: usize| !seat.session.has(k) && seat.pending[k].is_none();
-        if (0..seat.pending.len()).all(lacks) {
+        if seat.lacks_all() {
             seat.session.reset(OTHER_APPLICATION, &to_peer);
         }
         if self.ensemble[member].refusal.as_ref() != Some(&text) {
@@ -202,8 +218,7 @@ impl Hub {
     }
 
     pub(super) fn begin_if_whole(&mut self, now: Duration, id: SessionId) {
-        let is_waited_for = |seat: &Seat| seat.pending.iter().any(Option::is_some);
-        if self.seats.get(&id).is_some_and(|seat| !is_waited_for(seat)) {
+        if self.seats.get(&id).is_some_and(|seat| seat.awaited().next().is_none()) {
             self.begin(now, id);
         }
     }
@@ -215,8 +230,8 @@ impl Hub {
         let Some(latest) = seat.begins_at.take() else { return };
         let time = seat.time(now);
         seat.session.begin(time);
-        let late: Vec<usize> =
-            (0..seat.pending.len()).filter(|k| seat.pending[*k].is_some()).collect();
+        let late: Vec<usize> = seat.awaited().collect();
+        self.end_if_for_one(id, "it has not answered");
         for k in late {
             let began = latest.saturating_sub(self.config.patience);
             if self.ensemble[k].heard.is_none_or(|heard| heard < began) {
@@ -224,5 +239,18 @@ impl Hub {
             }
         }
         self.look_after(now, id);
+    }
+
+    /// Ends a session that is for one member, if it has lost that member.
+    pub(super) fn end_if_for_one(&mut self, id: SessionId, why: &str) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        if let Scope::One(place) = seat.scope
+            && seat.session.has_begun()
+            && !seat.has(place)
+            && seat.session.closed().is_none()
+        {
+            let name = self.ensemble[place].member.as_ref().map_or("", |member| &member.name);
+            seat.session.reset(MEMBER_LOST, &format!("member {name} is lost: {why}"));
+        }
     }
 }

@@ -64,13 +64,15 @@ impl Packets for PortOf<'_> {
         (id, side): (SessionId, Side),
         out: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        let seat = self.hub.seats.get_mut(&id)?;
+        let Some(seat) = self.hub.seats.get_mut(&id) else {
+            return self.hub.poll_reader(now, id, out);
+        };
         let time = seat.time(now);
         seat.session.poll_transmit(time, side, out)
     }
 
     fn settle(&mut self, (id, side): (SessionId, Side)) {
-        let Some(seat) = self.hub.seats.get_mut(&id) else { return };
+        let Some(seat) = self.hub.seats.get_mut(&id) else { return self.hub.settle_reader(id) };
         seat.set_dirty(side, false);
         if seat.session.is_over() {
             return self.hub.remove(id);

@@ -10,7 +10,7 @@ use ratewire_laws::Header;
 
 use super::*;
 use crate::keys::{ClientHandshake, Credentials, ServerHandshake};
-use crate::wire::{DataPart, EndKind, LEAST_FIRST, Params, Part, Parts};
+use crate::wire::{DataPart, EndKind, LEAST_FIRST, Params, Part, Parts, Target};
 
 /// What the path does to packets.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +75,7 @@ impl Pair {
             kind: EndKind::Host,
             reset_token: [0; 16],
             application: String::new(),
+            target: Target::Ensemble,
         };
         let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();
         let (server, _) = ServerHandshake::read(&config.credentials, &first).unwrap();

@@ -12,8 +12,11 @@ mod request;
 use bytes::Bytes;
 
 use crate::request::Expect;
-use crate::scan::{Entry, printable};
+use crate::scan::{Entry, first_word, printable};
 use crate::violation::Reason;
+
+/// Methods of requests that may be done twice (RFC 9110, 9.2.2).
+const IDEMPOTENT: [&[u8]; 6] = [b"GET", b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"];
 
 pub const ENTRY: Entry = Entry {
     name: "http1",
@@ -30,6 +33,8 @@ pub const ENTRY: Entry = Entry {
         };
         answer(status, "Connection: close\r\n", &reason.to_string(), false)
     },
+    is_store: false,
+    may_repeat: |request| IDEMPOTENT.contains(&first_word(request)),
     failure: |expect, message| {
         let message = printable(message.as_bytes());
         Some(answer("503 Service Unavailable", "", &message, expect == HEAD))

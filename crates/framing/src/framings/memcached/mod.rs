@@ -15,7 +15,7 @@ mod request;
 use bytes::Bytes;
 
 use crate::request::Expect;
-use crate::scan::{Entry, printable};
+use crate::scan::{Entry, first_word, printable};
 use crate::violation::Reason;
 
 pub const ENTRY: Entry = Entry {
@@ -34,6 +34,8 @@ pub const ENTRY: Entry = Entry {
         }
         reason => error(&reason.to_string()),
     },
+    is_store: true,
+    may_repeat: |request| matches!(first_word(request), b"get" | b"gets"),
     failure: |expect, message| match expect {
         // A value that is missing is one that the cache does not have.
         SOME_VALUES | NOREPLY => Some(Bytes::new()),

@@ -33,6 +33,8 @@ pub const ENTRY: Entry = Entry {
     answers: || Box::new(answer::Scanner::default()),
     probe: |_| b"",
     refusal: |reason| error(&format!("ERR Protocol error: {reason}")),
+    is_store: true,
+    may_repeat: |_| false,
     failure: |_, message| Some(error(&format!("ERR {}", printable(message.as_bytes())))),
 };
 

@@ -10,7 +10,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_acp::connection::Connection;
 use ratewire_acp::keys::{ClientHandshake, ServerHandshake};
-use ratewire_acp::wire::{ConnectionId, EndKind, Params};
+use ratewire_acp::wire::{ConnectionId, EndKind, Params, Target};
 use ratewire_acp::{Credentials, Frame};
 use ratewire_anypoint::routing::{KeyHash, RoundRobin};
 
@@ -75,6 +75,7 @@ fn ends(config: &Config, law: &str, addresses: [SocketAddr; 2]) -> [Ends; 2] {
         kind: EndKind::Host,
         reset_token: [0; 16],
         application: String::new(),
+        target: Target::Ensemble,
     };
     let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();
     let (server, _) = ServerHandshake::read(&config.credentials, &first).unwrap();
