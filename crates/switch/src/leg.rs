@@ -43,7 +43,6 @@ pub(crate) struct Leg {
     /// When it is asked again whether it is there.
     ask_again: Time,
     repeats: Repeats,
-    scratch: Vec<u8>,
 }
 
 /// Data that comes again and again and is not acknowledged: the path may have become too narrow
@@ -79,7 +78,6 @@ impl Leg {
             asked: None,
             ask_again: Time::NEVER,
             repeats: Repeats::default(),
-            scratch: Vec::new(),
         }
     }
 
@@ -210,33 +208,34 @@ impl Leg {
         if let Some(transmit) = self.channel.poll_probe(now, ROUND_TRIP, out) {
             return Some(transmit);
         }
-        let mut parts = core::mem::take(&mut self.scratch);
-        parts.clear();
-        let to = self.channel.put(now, &mut parts);
+        let draft = self.channel.begin(out);
+        let to = self.channel.put(now, out);
         let (mut header, mut has_data) = (Header::None, false);
         if to == self.channel.peer() {
-            self.closing.put(now, ROUND_TRIP, &mut parts);
+            self.closing.put(now, ROUND_TRIP, out);
             // One acknowledgement a packet: each has its own congestion header to return.
             if let Some(ack) = self.acks.pop_front() {
-                self.channel.put_ack(&ack, &mut parts);
+                self.channel.put_ack(&ack, out);
             }
             // A packet for a path that has become narrower goes alone, and is lost there: its data
             // comes again.
-            let room = match parts.is_empty() {
-                true => usize::MAX,
-                false => (self.channel.room() as usize).saturating_sub(parts.len()),
+            let room = match draft.len(out) {
+                0 => usize::MAX,
+                length => (self.channel.room() as usize).saturating_sub(length),
             };
             if self.closing.sends_data()
                 && let Some(packet) = self.queue.pop(room)
             {
                 (header, has_data) = (packet.header, packet.has_data);
-                parts.extend(packet.parts);
+                out.extend_from_slice(packet.parts);
             }
         }
-        let transmit =
-            (!parts.is_empty()).then(|| self.channel.seal(now, to, &header, &parts, out));
-        self.scratch = parts;
-        transmit.map(|transmit| Transmit { ecn: has_data, ..transmit })
+        if draft.len(out) == 0 {
+            out.truncate(draft.start());
+            return None;
+        }
+        let transmit = self.channel.finish(now, to, &header, &draft, out);
+        Some(Transmit { ecn: has_data, ..transmit })
     }
 }
 

@@ -16,7 +16,9 @@ use ratewire_units::{Bytes as Size, Duration, Time};
 
 use crate::config::{BASE_DATAGRAM, Config};
 use crate::keys::{Keys, Replay, is_same_proof};
-use crate::wire::{AckPart, Congestion, ConnectionId, Data, HEADER, Params, Part, TAG};
+use crate::wire::{
+    AckPart, Congestion, ConnectionId, Data, HEADER, HEADER_WITHOUT_CONGESTION, Params, Part, TAG,
+};
 
 /// Answers to pings and challenges that wait, at most.
 const MOST_ANSWERS: usize = 16;
@@ -67,6 +69,28 @@ pub struct Counts {
     pub refused: u64,
 }
 
+/// A packet in the making, at the end of a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Draft {
+    start: usize,
+    parts: usize,
+}
+
+impl Draft {
+    /// Where in the buffer the packet begins.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+    /// Where in the buffer its parts begin.
+    pub fn parts(&self) -> usize {
+        self.parts
+    }
+    /// Bytes of its parts so far.
+    pub fn len(&self, out: &[u8]) -> usize {
+        out.len() - self.parts
+    }
+}
+
 /// What a packet has brought.
 #[derive(Clone, Debug)]
 pub struct Opened {
@@ -115,6 +139,8 @@ pub struct Channel {
     replay: Replay,
     /// Number of the next packet.
     number: u64,
+    /// The clear part of a packet in preparation.
+    clear: Vec<u8>,
     answers: Vec<Answer>,
     path: PathSize,
     /// A new address of the peer that has not answered yet.
@@ -139,6 +165,7 @@ impl Channel {
             keys: ends.keys,
             replay: Replay::default(),
             number: 0,
+            clear: Vec::new(),
             answers: Vec::new(),
             path: PathSize::new(config.largest_datagram.get()),
             challenge: None,
@@ -335,30 +362,39 @@ impl Channel {
         Part::Ack(part).put(parts);
     }
 
-    /// Appends the packet with these parts to `out`.
-    pub fn seal(
+    /// Begins a packet at the end of `out`. Its parts are to follow, and then
+    /// [`Channel::finish`]; without parts, `out` is to be cut at [`Draft::start`].
+    pub fn begin(&self, out: &mut Vec<u8>) -> Draft {
+        let start = out.len();
+        let parts = start + HEADER + Congestion::usual(&self.law);
+        out.resize(parts, 0);
+        Draft { start, parts }
+    }
+
+    /// Completes the packet at the end of `out`.
+    pub fn finish(
         &mut self,
         now: Time,
         to: SocketAddr,
         header: &Header,
-        parts: &[u8],
+        draft: &Draft,
         out: &mut Vec<u8>,
     ) -> Transmit {
-        let longest =
-            below(to) + (HEADER + Congestion::longest(&self.law) + parts.len() + TAG) as u64;
-        let congestion = Congestion::of(&self.law, header, Size::new(longest));
+        let longest = HEADER + Congestion::longest(&self.law) + draft.len(out) + TAG;
+        let congestion = Congestion::of(&self.law, header, Size::new(below(to) + longest as u64));
         let number = self.number;
         self.number += 1;
-        let start = out.len();
+        self.clear.clear();
         let clear = Data {
             connection: self.params.connection,
             number: number as u32,
             congestion: congestion.bytes(),
         };
-        clear.put(out);
-        let begin = out.len() - start;
-        out.extend(parts);
-        self.keys.seal.seal(number, out, start, HEADER, begin);
+        clear.put(&mut self.clear);
+        let start = draft.start;
+        // Few packets have another header than is usual, and those are short.
+        out.splice(start..draft.parts, self.clear.iter().copied());
+        self.keys.seal.seal(number, out, start, HEADER, self.clear.len());
         self.sent = now;
         self.counts.sent += 1;
         Transmit { to, len: out.len() - start, ecn: false }
@@ -368,10 +404,12 @@ impl Channel {
     /// No packet is due before a round trip is known.
     pub fn poll_probe(&mut self, now: Time, srtt: Duration, out: &mut Vec<u8>) -> Option<Transmit> {
         let datagram = self.path.poll_probe(now, srtt)?;
-        let mut parts = Vec::new();
-        Part::Ping(datagram).put(&mut parts);
-        parts.resize(datagram as usize - HEADER - 4 - TAG, 0);
-        Some(self.seal(now, self.peer, &Header::None, &parts, out))
+        let draft = self.begin(out);
+        Part::Ping(datagram).put(out);
+        // Without a congestion header.
+        let parts = datagram as usize - HEADER_WITHOUT_CONGESTION - TAG;
+        out.resize(draft.parts + parts, 0);
+        Some(self.finish(now, self.peer, &Header::None, &draft, out))
     }
 
     /// Notes that full packets arrive; `timeouts` are the transport's so far.

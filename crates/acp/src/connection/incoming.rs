@@ -212,11 +212,11 @@ impl Incoming {
         Ok(())
     }
 
-    fn finish(&mut self, bytes: Bytes) -> Result<(), Violation> {
-        let mut rest = &bytes[..];
+    fn finish(&mut self, mut data: Bytes) -> Result<(), Violation> {
+        let mut rest = &data[..];
         let id = varint::take(&mut rest).map_err(|_| "a frame has no number")?;
-        let size = (bytes.len() as u64).max(LEAST_SIZE);
-        let data = bytes.slice(bytes.len() - rest.len()..);
+        let size = (data.len() as u64).max(LEAST_SIZE);
+        data.advance(data.len() - rest.len());
         self.ready.push_back(Frame { id, data });
         self.sizes.push_back(size);
         self.ready_bytes += size;

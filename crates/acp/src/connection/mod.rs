@@ -76,8 +76,6 @@ pub struct Connection {
     closing: Closing,
     send_buffer: u64,
     unsent_buffer: Size,
-    /// Parts in preparation.
-    scratch: Vec<u8>,
 }
 
 impl Connection {
@@ -103,7 +101,6 @@ impl Connection {
             closing: Closing::default(),
             send_buffer: config.send_buffer.get(),
             unsent_buffer: config.unsent_buffer,
-            scratch: Vec::new(),
         }
     }
 

@@ -492,12 +492,12 @@ fn a_frame_whose_member_fails_is_dropped_and_the_others_are_not() {
     while pair.step(Time::from_millis(100)) {}
     let mut offset = 0;
     let mut give = |source, frame, within, bytes: &[u8]| {
-        let mut parts = Vec::new();
-        let part = DataPart { offset, source, frame, within, bytes, again: false };
-        Part::Data(part).put(&mut parts);
-        offset += bytes.len() as u64;
         let (mut packet, to) = (Vec::new(), pair.addresses[1]);
-        pair.ends[0].channel.seal(pair.now, to, &Header::None, &parts, &mut packet);
+        let draft = pair.ends[0].channel.begin(&mut packet);
+        let part = DataPart { offset, source, frame, within, bytes, again: false };
+        Part::Data(part).put(&mut packet);
+        offset += bytes.len() as u64;
+        pair.ends[0].channel.finish(pair.now, to, &Header::None, &draft, &mut packet);
         pair.ends[1].on_datagram(pair.now, pair.addresses[0], &mut packet, false);
         let read = std::iter::from_fn(|| pair.ends[1].read());
         (read.map(|frame| frame.id).collect::<Vec<u64>>(), pair.ends[1].metrics().frames_broken)
