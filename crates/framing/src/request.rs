@@ -48,4 +48,10 @@ pub struct Request {
     pub route: Route,
     /// Whether the client's connection closes after the answer.
     pub closes: bool,
+    /// Whether more pieces of the request follow, which [`rest`](crate::Requests::rest) gives. The
+    /// route is that of all.
+    pub has_more: bool,
+    /// Whether the server may answer by changing the protocol of the connection. The caller says
+    /// whether it has, by [`switch`](crate::Requests::switch).
+    pub upgrades: bool,
 }

@@ -24,6 +24,7 @@
 //! | 3 beginning of an answer, or more of it | bytes |
 //! | 4 credit | bytes of the request that may be sent beyond those before (8) |
 //! | 5 welcome | the member's process (8), exchanges of this gateway that it has had (8) |
+//! | 6 switched: the answer behind changes the protocol of the connection | none |
 //!
 //! An exchange has the number of the frame that began it. A gateway counts its frames with
 //! requests up, over all of its connections with a member.
@@ -153,6 +154,10 @@ pub enum Reply {
         /// The number behind the last exchange that this process has had from the gateway.
         received: u64,
     },
+    /// The answer that follows changes the protocol of the connection: bytes pass in both
+    /// directions until one of the ends closes. A request that asks for that and is answered
+    /// without this has an ordinary answer.
+    Switched,
 }
 
 impl Reply {
@@ -166,15 +171,18 @@ impl Reply {
                 process: bytes.try_get_u64().ok()?,
                 received: bytes.try_get_u64().ok()?,
             },
+            6 => Reply::Switched,
             _ => return None,
         })
     }
 
-    fn len(&self) -> usize {
+    /// Bytes of the content.
+    pub(crate) fn len(&self) -> usize {
         match self {
             Reply::Answer { bytes, .. } | Reply::Failed(bytes) | Reply::More(bytes) => bytes.len(),
             Reply::Credit(_) => 8,
             Reply::Welcome { .. } => 16,
+            Reply::Switched => 0,
         }
     }
 }
@@ -221,6 +229,7 @@ impl Replies {
                 out.put_u64(*process);
                 out.put_u64(*received);
             }
+            Reply::Switched => out.put_u8(6),
         }
     }
 
@@ -268,7 +277,7 @@ mod tests {
         assert_eq!(Message::decode(Bytes::from_static(b"123456789")), None);
         assert_eq!(Message::decode(Bytes::from_static(b"12345678\0\x07")), None);
         assert_eq!(read_replies(Bytes::from_static(&bytes[..bytes.len() - 1])), None);
-        assert_eq!(read_replies(Bytes::from_static(b"\0\0\0\0\0\0\0\x05\0\0\0\0\x06")), None);
+        assert_eq!(read_replies(Bytes::from_static(b"\0\0\0\0\0\0\0\x05\0\0\0\0\x07")), None);
     }
 
     fn bytes() -> impl Strategy<Value = Bytes> {
@@ -293,11 +302,12 @@ mod tests {
     }
 
     fn reply() -> impl Strategy<Value = Reply> {
-        (0..6, bytes(), any::<(u64, u64)>()).prop_map(|(kind, bytes, (a, b))| match kind {
+        (0..7, bytes(), any::<(u64, u64)>()).prop_map(|(kind, bytes, (a, b))| match kind {
             0 | 1 => Reply::Answer { bytes, closes: kind == 1 },
             2 => Reply::Failed(bytes),
             3 => Reply::More(bytes),
             4 => Reply::Credit(a),
+            5 => Reply::Switched,
             _ => Reply::Welcome { process: a, received: b },
         })
     }

@@ -72,7 +72,12 @@ impl Framing {
         (self.0.may_repeat)(request)
     }
 
-    pub(crate) fn requests(self, longest: usize) -> Box<dyn RequestScanner> {
+    /// Whether messages are passed on from their heads on, before they are whole.
+    pub fn streams(self) -> bool {
+        self.0.streams
+    }
+
+    pub(crate) fn requests(self, longest: Option<usize>) -> Box<dyn RequestScanner> {
         (self.0.requests)(longest)
     }
 

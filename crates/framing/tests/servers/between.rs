@@ -8,6 +8,8 @@ use ratewire_framing::{Answers, Expect, Framing, Reorder, Requests, Route};
 
 const LONGEST: usize = 1 << 20;
 const MOST: usize = 64;
+/// Bytes from which on an answer comes in pieces.
+const PIECE: usize = 1000;
 
 /// Serves clients at the returned address until the test ends.
 pub fn gateway(framing: Framing, servers: Vec<SocketAddr>) -> SocketAddr {
@@ -35,7 +37,7 @@ impl Member {
     fn new(framing: Framing, server: &SocketAddr) -> Member {
         Member {
             stream: TcpStream::connect(server).unwrap(),
-            answers: Answers::new(framing, LONGEST, MOST),
+            answers: Answers::new(framing, PIECE, MOST),
             buffer: BytesMut::new(),
             places: Vec::new(),
         }
@@ -51,13 +53,19 @@ impl Member {
     fn collect(&mut self) -> Vec<(u64, Bytes)> {
         let mut found = Vec::new();
         for place in std::mem::take(&mut self.places) {
-            let answer = loop {
+            let mut bytes = BytesMut::new();
+            loop {
                 match self.answers.next(&mut self.buffer).unwrap() {
-                    Some(answer) => break answer,
+                    Some(answer) => {
+                        bytes.extend_from_slice(&answer.bytes);
+                        if !answer.has_more {
+                            break;
+                        }
+                    }
                     None => assert!(fill(&mut self.stream, &mut self.buffer), "a server closed"),
                 }
-            };
-            found.push((place, answer.bytes));
+            }
+            found.push((place, bytes.freeze()));
         }
         found
     }

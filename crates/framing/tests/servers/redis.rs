@@ -1,18 +1,24 @@
 //! `redis-cli` and `redis-benchmark` before two Redis servers.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 
-use ratewire_framing::Framing;
+use bytes::BytesMut;
+use ratewire_framing::{Answer, Answers, Expect, Framing};
 
 use super::between::gateway;
 use super::{Server, server};
 
 fn redis() -> Option<Server> {
+    redis_with(&[])
+}
+
+fn redis_with(more: &[&str]) -> Option<Server> {
     server("redis-server", |port| {
         let port = port.to_string();
         let options = ["--port", &port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-        options.map(str::to_string).into()
+        options.iter().chain(more).map(|option| option.to_string()).collect()
     })
 }
 
@@ -67,4 +73,82 @@ fn redis_benchmark_pipelines_through_the_gateway() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(text.lines().filter(|line| line.starts_with('"')).count(), 6, "{text}");
+}
+
+/// What a connection with these requests gives until it ends, and how many are not answered.
+fn until_the_end(server: SocketAddr, requests: &[Vec<u8>]) -> (Vec<Answer>, usize) {
+    let mut stream = TcpStream::connect(server).unwrap();
+    let mut answers = Answers::new(Framing::named("resp").unwrap(), 1 << 16, 10);
+    let mut write = stream.try_clone().unwrap();
+    let (all, count) = (requests.concat(), requests.len());
+    // Redis closes before it has read all.
+    let writing = std::thread::spawn(move || drop(write.write_all(&all)));
+    (0..count).for_each(|_| assert!(answers.expect(Expect::ORDINARY).is_some()));
+    let (mut buffer, mut found, mut piece) = (BytesMut::new(), Vec::new(), vec![0; 1 << 16]);
+    while let Ok(read @ 1..) = stream.read(&mut piece) {
+        buffer.extend_from_slice(&piece[..read]);
+        while let Some(answer) = answers.next(&mut buffer).unwrap() {
+            found.push(answer);
+        }
+    }
+    found.extend(answers.end(&mut buffer).unwrap());
+    writing.join().unwrap();
+    (found, answers.unanswered())
+}
+
+fn command(words: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+    for word in words {
+        bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
+        bytes.extend_from_slice(word);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes
+}
+
+/// The request that passes the server's limit is answered, and the server has not looked at the one
+/// behind it.
+#[test]
+fn redis_closes_behind_the_request_that_it_cannot_read() {
+    let Some(redis) = redis_with(&["--proto-max-bulk-len", "1mb"]) else { return };
+    let long = vec![b'x'; 2 << 20];
+    let requests = [
+        command(&[b"SET", b"a", b"1"]),
+        command(&[b"SET", b"b", &long]),
+        command(&[b"INCR", b"a"]),
+    ];
+    let (found, unanswered) = until_the_end(redis.address, &requests);
+    let last = "-ERR Protocol error: invalid bulk length\r\n";
+    let last = Answer { closes: true, ..Answer::whole(last) };
+    assert_eq!((&found[..], unanswered), (&[Answer::whole("+OK\r\n"), last][..], 1));
+    assert_eq!(printed(redis.address.port(), "GET a\n"), "1\n");
+}
+
+/// A script can say the same; the connection goes on.
+#[test]
+fn the_same_words_of_a_script_end_nothing() {
+    let Some(redis) = redis() else { return };
+    let script = b"return redis.error_reply('ERR Protocol error: x')";
+    let eval = command(&[b"EVAL", script, b"0"]);
+    let quit = command(&[b"QUIT"]);
+    let (found, unanswered) = until_the_end(redis.address, &[eval, quit]);
+    let expected = ["-ERR Protocol error: x\r\n", "+OK\r\n"].map(Answer::whole);
+    assert_eq!((&found[..], unanswered), (&expected[..], 0));
+}
+
+#[test]
+fn a_long_answer_comes_in_pieces() {
+    let Some(redis) = redis() else { return };
+    let length = 30 << 20;
+    let requests = [
+        command(&[b"SETRANGE", b"a", (length - 1).to_string().as_bytes(), b"x"]),
+        command(&[b"GET", b"a"]),
+        command(&[b"QUIT"]),
+    ];
+    let (found, unanswered) = until_the_end(redis.address, &requests);
+    let [_, pieces @ .., quit] = &found[..] else { panic!("{} answers", found.len()) };
+    assert!(pieces.len() > 100 && pieces.iter().all(|piece| piece.bytes.len() < 200_000));
+    let total: usize = pieces.iter().map(|piece| piece.bytes.len()).sum();
+    assert_eq!((total, unanswered), (length + "$31457280\r\n\r\n".len(), 0));
+    assert_eq!(quit, &Answer::whole("+OK\r\n"));
 }

@@ -299,7 +299,8 @@ mod tests {
             client.expected()
         };
         assert_eq!([finish(8000), finish(1), finish(1)], [8000, 7000, 6125]);
-        assert_eq!((0..100).map(|_| finish(1)).last(), Some(LEAST));
+        (0..100).for_each(|_| _ = finish(1));
+        assert_eq!(finish(1), LEAST);
     }
 
     #[test]

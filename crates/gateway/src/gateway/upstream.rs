@@ -59,6 +59,8 @@ pub(super) struct Upstream {
     again: RefCell<VecDeque<Frame>>,
     /// The member's process.
     process: Cell<Option<u64>>,
+    /// Why there is no connection, as was last logged.
+    lack: RefCell<Option<String>>,
     /// Woken when a frame is unsent, and when the state has changed or an exchange is over.
     blocked: Notify,
     changed: Notify,
@@ -77,6 +79,7 @@ impl Upstream {
             unsent: RefCell::default(),
             again: RefCell::default(),
             process: Cell::new(None),
+            lack: RefCell::default(),
             blocked: Notify::new(),
             changed: Notify::new(),
         }
@@ -201,9 +204,13 @@ impl Upstream {
     /// Tells clients whose answers do not come in time: what they have asked before then.
     pub(super) fn expire(&self, before: Instant) {
         let late = self.waiting.borrow_mut().remove(|ask| ask.since <= before);
+        let why = match &*self.lack.borrow() {
+            Some(why) => format!("{UNSENT}: {why}"),
+            None => UNSENT.to_string(),
+        };
         for ask in late {
             ask.client.asked(ask.content.len());
-            ask.fail(UNSENT);
+            ask.fail(&why);
         }
         let numbers = self.exchanges.borrow_mut().expire(before, UNANSWERED);
         self.cancel(&numbers);
@@ -233,10 +240,7 @@ impl Upstream {
                     let why = self.serve(Rc::new(connection)).await;
                     self.lose(&why);
                 }
-                Err(error) => {
-                    let (member, reason) = (&self.name, reason(&error));
-                    warn!(target: "ratewire_gateway", member, reason, "cannot connect");
-                }
+                Err(error) => self.note_lack(&reason(&error)),
             }
             tokio::select! {
                 () = sleep_until(next) => {}
@@ -255,6 +259,7 @@ impl Upstream {
         if let Err(why) = begun {
             return why;
         }
+        self.lack.take();
         *self.connection.borrow_mut() = Some(Rc::clone(&connection));
         self.send_waiting();
         tokio::select! {
@@ -303,8 +308,7 @@ impl Upstream {
     fn lose(&self, why: &str) {
         let connection = self.connection.take();
         if self.is_up() {
-            let member = &self.name;
-            warn!(target: "ratewire_gateway", member, reason = why, "the connection is lost");
+            self.note_lack(why);
         }
         let mut again = connection.and_then(|c| c.unacknowledged().ok()).unwrap_or_default();
         again.extend(self.unsent.take());
@@ -320,6 +324,15 @@ impl Upstream {
                 self.waiting.borrow_mut().done(exchange.client.id, 0);
                 exchange.fail(&format!("the answer is lost: {why}"));
             }
+        }
+    }
+
+    /// Notes why there is no connection: once, though it is tried again and again.
+    fn note_lack(&self, why: &str) {
+        let before = self.lack.replace(Some(why.to_string()));
+        if before.as_deref() != Some(why) {
+            let member = &self.name;
+            warn!(target: "ratewire_gateway", member, reason = why, "no connection with a member");
         }
     }
 
@@ -359,7 +372,7 @@ impl Upstream {
                     self.changed.notify_one();
                 }
             }
-            Reply::Credit(_) | Reply::Welcome { .. } => {}
+            Reply::Credit(_) | Reply::Welcome { .. } | Reply::Switched => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! Clients and servers, with a gateway, a switch and members between them.
 
+mod failures;
 mod hostile;
 mod http1;
 mod isolation;
@@ -20,7 +21,7 @@ use ratewire_gateway::member::{Member, MemberConfig};
 use ratewire_switch::Running;
 use ratewire_switch::hub::{self, HubConfig, Told};
 use ratewire_switch::session::SessionConfig;
-use ratewire_switch_interface::table::Choice;
+use ratewire_switch_interface::table::{Choice, WhenDown};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
 fn acp() -> Config {
@@ -35,18 +36,20 @@ fn framing(name: &str) -> Framing {
 
 /// A member in front of a server.
 fn member(framing: Framing, server: SocketAddr) -> SocketAddr {
+    member_that_dies(framing, server).0
+}
+
+/// A member that dies with the handle.
+fn member_that_dies(framing: Framing, server: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let config = MemberConfig {
         framing,
         listen: local(),
         server: Listen::Tcp(server),
         acp: acp(),
         patience: Duration::from_millis(200),
-        longest: 1000,
     };
     let member = Member::open(config).expect("a member");
-    let address = member.address();
-    spawn_local(member.run());
-    address
+    (member.address(), spawn_local(member.run()))
 }
 
 /// A switch. It dies with the handle.
@@ -58,6 +61,24 @@ fn switch(listen: SocketAddr, members: &[SocketAddr]) -> (SocketAddr, JoinHandle
 fn switch_until(
     listen: SocketAddr,
     members: &[SocketAddr],
+    stop: impl Future<Output = ()> + 'static,
+) -> (SocketAddr, JoinHandle<()>) {
+    running(listen, members, None, stop)
+}
+
+/// A switch that says what becomes of keys whose member is down.
+fn switch_that(
+    listen: SocketAddr,
+    members: &[SocketAddr],
+    when_down: Option<WhenDown>,
+) -> (SocketAddr, JoinHandle<()>) {
+    running(listen, members, when_down, std::future::pending())
+}
+
+fn running(
+    listen: SocketAddr,
+    members: &[SocketAddr],
+    when_down: Option<WhenDown>,
     stop: impl Future<Output = ()> + 'static,
 ) -> (SocketAddr, JoinHandle<()>) {
     let members = members.iter().enumerate().map(|(k, address)| hub::Member {
@@ -76,7 +97,7 @@ fn switch_until(
         members: members.collect(),
         spare: 0,
         routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
-        told: Told { choice: Choice::Hash { offset: 0, length: 8 }, when_down: None },
+        told: Told { choice: Choice::Hash { offset: 0, length: 8 }, when_down },
         patience: Duration::from_millis(500),
     };
     let running = Rc::new(Running::open(listen, local(), config).expect("a switch"));

@@ -23,6 +23,7 @@ pub const ENTRY: Entry = Entry {
     summary: "memcached: the text protocol and its meta commands, without the binary protocol.",
     requests: |_| Box::new(request::Scanner::default()),
     answers: || Box::new(answer::Scanner::default()),
+    streams: false,
     probe: |expect| match expect {
         NOREPLY => b"version\r\n",
         QUIET => b"mn\r\n",

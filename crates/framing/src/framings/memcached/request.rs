@@ -29,8 +29,8 @@ pub struct Scanner {
 /// What is known of a request with data.
 #[derive(Debug)]
 struct Data {
-    /// Bytes of the data and the end of its line.
-    length: usize,
+    /// Bytes of the data and the end of its line that are left.
+    left: u64,
     route: Route,
 }
 
@@ -92,7 +92,7 @@ impl Scanner {
                     true => Route::Server { key: Some(hash(key)), expect },
                     false => Route::Local(key_too_long(expect)),
                 };
-                self.data = Some(Data { length: length.saturating_add(2), route });
+                self.data = Some(Data { left: length as u64 + 2, route });
                 None
             }
             Command::Get { before } => self.get(content, length, before),
@@ -135,17 +135,17 @@ impl Scanner {
 
     /// Goes over the data of a request.
     fn data(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
-        let Some(data) = self.data.take() else { return Ok(more(window)) };
-        if let Err(needed) = self.cursor.skip(data.length, window) {
-            self.data = Some(data);
-            return Ok(Step::More(needed));
+        let Some(mut data) = self.data.take() else { return Ok(more(window)) };
+        match self.cursor.block(&mut data.left, window) {
+            Err(needed) => {
+                self.data = Some(data);
+                return Ok(Step::More(needed));
+            }
+            Ok(false) => return Err(Reason::Malformed("bad data chunk")),
+            Ok(true) => {}
         }
-        let length = self.cursor.at;
-        self.cursor = Cursor::default();
-        if !window[..length].ends_with(b"\r\n") {
-            return Err(Reason::Malformed("bad data chunk"));
-        }
-        Ok(Step::Done(RequestCut { length, rewritten: None, route: data.route, closes: false }))
+        let length = std::mem::take(&mut self.cursor).at;
+        Ok(Step::Done(RequestCut { route: data.route, ..RequestCut::local(length, "") }))
     }
 }
 

@@ -31,6 +31,7 @@ pub const ENTRY: Entry = Entry {
     summary: "Redis: RESP2 and RESP3 values, pipelined requests, inline commands.",
     requests: |_| Box::new(request::Scanner::default()),
     answers: || Box::new(answer::Scanner::default()),
+    streams: false,
     probe: |_| b"",
     refusal: |reason| error(&format!("ERR Protocol error: {reason}")),
     is_store: true,

@@ -17,8 +17,8 @@ pub struct Scanner {
     cursor: Cursor,
     /// Bulk strings of the array that are not read; `None` before the array's header.
     missing: Option<u64>,
-    /// Length of the bulk string whose header was read, with the end of its line.
-    bulk: Option<usize>,
+    /// Bytes of the bulk string whose header was read that are left, with the end of its line.
+    bulk: Option<u64>,
 }
 
 impl RequestScanner for Scanner {
@@ -38,12 +38,13 @@ impl RequestScanner for Scanner {
 impl Scanner {
     fn array(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
         loop {
-            if let Some(length) = self.bulk {
-                if let Err(needed) = self.cursor.skip(length, window) {
-                    return Ok(Step::More(needed));
-                }
-                if !window[..self.cursor.at].ends_with(b"\r\n") {
-                    return Err(Reason::Malformed("no end of line behind a bulk string"));
+            if let Some(left) = &mut self.bulk {
+                match self.cursor.block(left, window) {
+                    Err(needed) => return Ok(Step::More(needed)),
+                    Ok(false) => {
+                        return Err(Reason::Malformed("no end of line behind a bulk string"));
+                    }
+                    Ok(true) => {}
                 }
                 self.bulk = None;
                 self.missing = self.missing.map(|missing| missing - 1);
@@ -100,12 +101,11 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 /// Bytes behind the header of a bulk string, with the end of the line.
-fn bulk(line: &[u8]) -> Result<usize, Reason> {
+fn bulk(line: &[u8]) -> Result<u64, Reason> {
     let Some(digits) = line.strip_prefix(b"$") else {
         return Err(Reason::Malformed("expected '$'"));
     };
     let length = digits.strip_suffix(b"\r").and_then(number);
-    let length = length.and_then(|length| usize::try_from(length).ok());
     let length = length.and_then(|length| length.checked_add(2));
     length.ok_or(Reason::Malformed("invalid bulk length"))
 }
