@@ -18,6 +18,9 @@ const QUESTIONS: u64 = 4;
 /// Assumed round trip to a neighbour, for what is repeated: the switch measures none.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
+/// Silence after which a neighbour keeps no memory for packets.
+const IDLE: Duration = Duration::from_secs(1);
+
 /// What a data packet carries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content<'a> {
@@ -191,6 +194,10 @@ impl Leg {
             self.ask_again = now + silence / QUESTIONS;
             self.channel.ask();
         }
+        if now >= self.channel.heard() + IDLE {
+            self.queue.give_back(true);
+            self.acks.shrink_to_fit();
+        }
         let asks = self.asks();
         self.channel.on_timer(now, asks, self.repeats.count)
     }
@@ -232,6 +239,7 @@ impl Leg {
         }
         if draft.len(out) == 0 {
             out.truncate(draft.start());
+            self.queue.give_back(false);
             return None;
         }
         let transmit = self.channel.finish(now, to, &header, &draft, out);

@@ -13,6 +13,7 @@ use ratewire_laws::Header;
 use ratewire_transport::{Ack, Receiver, Reply, Stamp};
 use ratewire_units::{Bytes as Size, Time};
 
+use super::KEPT;
 use crate::frame::Frame;
 use crate::wire::{DataPart, varint};
 
@@ -234,6 +235,9 @@ impl Incoming {
     pub(super) fn read(&mut self) -> Option<Frame> {
         let frame = self.ready.pop_front()?;
         self.ready_bytes -= self.sizes.pop_front().unwrap_or(0);
+        if self.ready.is_empty() && self.ready.capacity() > KEPT {
+            (self.ready, self.sizes) = Default::default();
+        }
         self.note_read();
         Some(frame)
     }
@@ -277,5 +281,13 @@ impl Incoming {
     /// Whether all of the stream has arrived.
     pub(super) fn is_whole(&self) -> bool {
         self.end == Some(self.next)
+    }
+}
+
+#[cfg(test)]
+impl Incoming {
+    /// Frames for which there is memory.
+    pub(super) fn capacity(&self) -> usize {
+        self.ready.capacity().max(self.sizes.capacity())
     }
 }

@@ -27,6 +27,8 @@ use crate::wire::ConnectionId;
 const DATA_FIELDS: u64 = 1 + 8 + 1 + 4 + 4 + 4;
 /// Bytes that a frame's number takes, at most.
 const FRAME_NUMBER: u64 = 8;
+/// Frames for which an idle connection keeps memory.
+const KEPT: usize = 32;
 /// Counters and state of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]

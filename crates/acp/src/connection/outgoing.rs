@@ -6,7 +6,7 @@ use std::ops::Range;
 use ratewire_transport::{Segment, Sender};
 use ratewire_units::{Bytes as Size, Time};
 
-use super::DATA_FIELDS;
+use super::{DATA_FIELDS, KEPT};
 use crate::channel::Draft;
 use crate::frame::Frame;
 use crate::wire::{DataPart, varint};
@@ -92,6 +92,9 @@ impl Outgoing {
         while self.frames.front().is_some_and(|first| first.end() <= below) {
             self.frames.pop_front();
         }
+        if self.frames.is_empty() && self.frames.capacity() > KEPT {
+            self.frames = VecDeque::new();
+        }
         self.frames.len() < before
     }
 
@@ -153,6 +156,14 @@ impl Outgoing {
             }
         }
         end
+    }
+}
+
+#[cfg(test)]
+impl Outgoing {
+    /// Frames for which there is memory.
+    pub(super) fn capacity(&self) -> usize {
+        self.frames.capacity()
     }
 }
 

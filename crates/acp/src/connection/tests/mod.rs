@@ -395,6 +395,18 @@ fn a_wide_path_carries_large_packets() {
 }
 
 #[test]
+fn an_idle_connection_keeps_little_memory() {
+    let mut pair = Pair::new("xcp", CLEAN, |_| {});
+    frames(&[10; 5000]).into_iter().for_each(|frame| pair.ends[0].write(frame).unwrap());
+    assert!(pair.ends[0].out.capacity() >= 5000);
+    while pair.step(Time::from_secs(1)) {}
+    assert!(pair.ends[1].inc.capacity() >= 5000);
+    while pair.ends[1].read().is_some() {}
+    let kept = [pair.ends[0].out.capacity(), pair.ends[1].inc.capacity()];
+    assert!(kept.iter().all(|kept| *kept <= KEPT), "{kept:?}");
+}
+
+#[test]
 fn a_peer_that_moves_keeps_its_connection() {
     let mut pair = Pair::new("cubic", CLEAN, |_| {});
     let sent = frames(&[2000; 50]);
