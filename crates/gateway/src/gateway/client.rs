@@ -17,6 +17,8 @@ const MOST_HELD: usize = 4 << 20;
 const MOST_ASKED: usize = 1 << 20;
 /// Bytes of answers that a client has not taken, from which on its requests wait.
 const ENOUGH: usize = 1 << 20;
+/// Bytes of answers that a client has not taken, from which on no more of a long one is asked for.
+const FEW: usize = 128 << 10;
 /// Bytes of answers from which on a client is ended that does not take them.
 const LIMIT: usize = 64 << 20;
 /// Bytes of answers from which on no more are written at once.
@@ -135,9 +137,21 @@ impl Client {
         }
         holds
     }
-    /// Whether requests have waited for the client to take answers, and need not any more.
+    /// Whether more of a long answer may come; who asks is told later if it may not now.
+    pub(super) fn takes_more(&self) -> bool {
+        let takes = self.has_taken();
+        if !takes {
+            self.is_held.set(true);
+        }
+        takes
+    }
+    /// Whether requests, or more of an answer, have waited for the client to take answers, and need
+    /// not any more.
     pub(super) fn resumes(&self) -> bool {
-        self.held() < ENOUGH && self.is_held.replace(false)
+        self.has_taken() && self.is_held.replace(false)
+    }
+    fn has_taken(&self) -> bool {
+        self.held() < if self.memory.is_scarce() { 1 } else { FEW }
     }
 
     /// Puts a piece of an answer in its place, of which more comes.

@@ -11,6 +11,7 @@ use ratewire_acp::wire::Target;
 use ratewire_acp::{Config, Endpoint, Error, local_for};
 use ratewire_framing::{Expect, Framing};
 use ratewire_switch_interface::table::{MemberState, Table};
+use ratewire_units::Bytes as Size;
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::task::spawn_local;
 use tokio::time::Instant;
@@ -18,11 +19,14 @@ use tokio::time::Instant;
 use super::ask::Ask;
 use super::choice::{Choice, Chosen};
 use super::client::{Client, Place};
+use super::upload::Upload;
 use super::upstream::{State, UNSENT, Upstream};
 use crate::frame::{Message, RequestFrame};
 
 /// Longest retransmission timeout: a switch that has begun anew shows itself in its answer.
 const MAX_RTO: ratewire_units::Duration = ratewire_units::Duration::from_secs(1);
+/// Bytes that wait in front of a request which is the next to be sent.
+const UNSENT_BYTES: Size = Size::new(256 << 10);
 /// 2^64 over the golden ratio: it spreads neighbouring numbers.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -68,7 +72,8 @@ impl Ensemble {
         let mut gateway = [0; 8];
         SystemRandom::new().fill(&mut gateway).map_err(|_| Error::Random)?;
         let application = framing.name().to_string();
-        let acp = Config { max_rto: MAX_RTO, application, ..acp.clone() };
+        let (max_rto, unsent_buffer) = (MAX_RTO, UNSENT_BYTES);
+        let acp = Config { max_rto, unsent_buffer, application, ..acp.clone() };
         Ok(Ensemble {
             endpoint: Endpoint::client(local_for(switch), acp)?,
             switch,
@@ -95,14 +100,19 @@ impl Ensemble {
         place: Place,
         (key, expect): (Option<u64>, Expect),
         bytes: Bytes,
+        upload: Option<Rc<Upload>>,
     ) {
         self.asked.set(self.asked.get() + 1);
         let is_for_any = key.is_none();
         let key = key.unwrap_or_else(|| self.asked.get().wrapping_mul(GOLDEN));
         let may_repeat = self.framing.may_repeat(&bytes);
-        let content = Message::Request(RequestFrame { key, expect, bytes }).encode();
-        let (client, since) = (Rc::clone(client), Instant::now());
-        self.place(Ask { client, place, expect, since, content, is_for_any, may_repeat });
+        let request = RequestFrame { key, expect, bytes };
+        let message = match upload {
+            Some(_) => Message::Begin(request),
+            None => Message::Request(request),
+        };
+        let (client, since, content) = (Rc::clone(client), Instant::now(), message.encode());
+        self.place(Ask { client, place, expect, since, content, is_for_any, may_repeat, upload });
     }
 
     /// Gives a request to its member.
@@ -169,7 +179,7 @@ impl Ensemble {
         if let Some(known) = self.upstreams.borrow().get(name) {
             return Rc::clone(known);
         }
-        let upstream = Rc::new(Upstream::new(name, target, self.gateway));
+        let upstream = Rc::new(Upstream::new(name, target, self.framing, self.gateway));
         self.upstreams.borrow_mut().insert(name.to_string(), Rc::clone(&upstream));
         let (ensemble, running) = (Rc::clone(self), Rc::clone(&upstream));
         spawn_local(async move { running.run(&ensemble.endpoint, ensemble.switch).await });

@@ -12,6 +12,7 @@
 //! | `fair` | requests that wait for a member, in shares by client |
 //! | `exchanges` | requests that a member has |
 //! | `ask` | a request on its way to a member |
+//! | `upload` | a request that is sent while it arrives |
 
 mod ask;
 mod choice;
@@ -22,6 +23,7 @@ mod exchanges;
 mod fair;
 mod memory;
 mod serving;
+mod upload;
 mod upstream;
 
 use std::cell::{Cell, RefCell};

@@ -8,7 +8,7 @@ use ratewire_daemon::socket::UnixSocket;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_units::{Bytes, Duration};
 
-use super::programs::{Common, time};
+use super::programs::{Common, longest, time};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -35,6 +35,9 @@ pub(crate) struct Args {
     /// taken
     #[arg(long, value_name = "SIZE", default_value = "256 MB", value_parser = memory)]
     memory: Bytes,
+    /// Longest request, and longest head of HTTP up to 64 KiB
+    #[arg(long, value_name = "SIZE", default_value = "16 MB", value_parser = longest)]
+    longest: Bytes,
     #[command(flatten)]
     common: Common,
 }
@@ -58,7 +61,7 @@ pub(super) fn gateway(args: &Args) -> Exit {
         timeout: args.timeout.to_std(),
         patience: args.patience.to_std(),
         clients: args.clients.max(1) as usize,
-        longest: args.common.longest.get() as usize,
+        longest: args.longest.get() as usize,
         memory: args.memory.get() as usize,
     };
     args.common.run(async |stop| {
