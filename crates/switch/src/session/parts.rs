@@ -50,8 +50,9 @@ impl Session {
                 self.on_segment(now, side, &segment, frame, marked, Some(Passing::Empty));
             }
             Part::Ack(ack) => {
-                let Some(leg) = self.leg(side) else { return };
+                let Some(leg) = self.leg_mut(side) else { return };
                 let ack = leg.channel.read_ack(ack);
+                leg.acknowledged(ack.cumulative);
                 self.switch.on_ack(now, side, &ack, &mut self.outputs);
                 self.pass_on(now, None);
             }

@@ -83,10 +83,10 @@ impl Session {
                     self.count(to, within, bytes);
                     let DataPart { source, frame, again, .. } = part;
                     let content = Content::Data { source, frame, within, bytes };
-                    self.with(to, |leg| leg.data(segment, again, &content));
+                    self.with(to, |leg| leg.data(now, segment, again, &content));
                 }
                 (Output::Segment(_, segment) | Output::Skip(_, segment), _) => {
-                    self.with(to, |leg| leg.data(segment, true, &Content::Empty));
+                    self.with(to, |leg| leg.data(now, segment, true, &Content::Empty));
                 }
                 (Output::Ack(_, ack), _) => self.with(to, |leg| leg.ack(*ack)),
             }
