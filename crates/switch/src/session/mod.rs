@@ -6,6 +6,7 @@
 mod closing;
 mod draining;
 mod gate;
+mod parts;
 mod passing;
 #[cfg(test)]
 mod tests;
@@ -257,6 +258,11 @@ impl Session {
     pub fn is_over(&self) -> bool {
         self.peer.closing.is_over()
             && self.members.iter().flatten().all(|leg| leg.closing.is_over())
+    }
+
+    /// Whether a member gets no new frames.
+    fn is_draining(&self, member: usize) -> bool {
+        self.gates.is_closed(member)
     }
 
     fn leg(&self, side: Side) -> Option<&Leg> {
