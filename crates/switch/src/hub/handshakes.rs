@@ -13,18 +13,16 @@ use ratewire_units::Time;
 use super::ensemble::RETRY;
 use super::seat::Scope;
 use super::{Hub, HubEvent, Numbers, Seat, Seen, SessionId};
-use crate::session::{Peer, PeerKind, Session};
+use crate::session::{MEMBER_LOST, Peer, PeerKind, Session};
 
 /// Code of a reset of a peer whose members are all for another application.
 const OTHER_APPLICATION: u64 = 5;
-/// Code of a reset of a peer whose connection was for one member, which is lost.
-const MEMBER_LOST: u64 = 7;
 
 impl Hub {
     pub(super) fn accept(&mut self, now: Duration, ends: Ends) {
         let scope = match ends.params.target {
             Target::Table => return self.accept_reader(now, ends),
-            Target::Ensemble => Scope::All,
+            Target::Ensemble | Target::Once => Scope::All,
             Target::Member(id) => {
                 let is_it = |seen: &Seen| seen.member.is_some() && seen.id == id;
                 self.ensemble.iter().position(is_it).map_or(Scope::Gone, Scope::One)
