@@ -7,6 +7,7 @@ use ratewire_framing::Expect;
 use tokio::time::Instant;
 
 use super::client::{Client, Place};
+use super::upload::Upload;
 
 /// A request that no member has yet.
 pub(super) struct Ask {
@@ -20,6 +21,8 @@ pub(super) struct Ask {
     pub(super) is_for_any: bool,
     /// Whether to do it twice is as good as once.
     pub(super) may_repeat: bool,
+    /// The rest of the request, if it is sent while it arrives.
+    pub(super) upload: Option<Rc<Upload>>,
 }
 
 impl Ask {
@@ -30,6 +33,9 @@ impl Ask {
 
     /// Tells the client that there is no answer.
     pub(super) fn fail(self, why: &str) {
+        if let Some(upload) = &self.upload {
+            upload.end();
+        }
         self.client.fail(self.place, self.expect, why, false);
     }
 }

@@ -18,6 +18,8 @@ const MOST_HELD: usize = 4 << 20;
 const MOST_ASKED: usize = 1 << 20;
 /// Bytes of answers that a client has not taken, from which on its requests wait.
 const ENOUGH: usize = 1 << 20;
+/// Bytes of answers that a client has not taken, from which on no more of a long one is asked for.
+const FEW: usize = 128 << 10;
 /// Bytes of answers from which on a client is ended that does not take them.
 const LIMIT: usize = 64 << 20;
 /// Bytes of answers of parts that are held until the others come.
@@ -142,11 +144,23 @@ impl Client {
         }
         holds
     }
-    /// Whether requests have waited for the client to take answers, and need not any more.
-    pub(super) fn resumes(&self) -> bool {
-        self.untaken() < ENOUGH && self.is_held.replace(false)
+    /// Whether more of a long answer may come; who asks is told later if it may not now.
+    pub(super) fn takes_more(&self) -> bool {
+        let takes = self.has_taken();
+        if !takes {
+            self.is_held.set(true);
+        }
+        takes
     }
-    /// Bytes of answers that are whole, or whose beginning may leave.
+    /// Whether requests, or more of an answer, have waited for the client to take answers, and need
+    /// not any more.
+    pub(super) fn resumes(&self) -> bool {
+        self.has_taken() && self.is_held.replace(false)
+    }
+    fn has_taken(&self) -> bool {
+        self.untaken() < if self.memory.is_scarce() { 1 } else { FEW }
+    }
+    /// Bytes of answers that do not wait for those of other parts.
     fn untaken(&self) -> usize {
         self.reorder.borrow().held()
     }
@@ -350,7 +364,7 @@ mod tests {
         };
         assert_eq!([finish(8000), finish(1), finish(1)], [8000, 7000, 6125]);
         (0..100).for_each(|_| _ = finish(1));
-        assert_eq!(client.expected(), LEAST);
+        assert_eq!(finish(1), LEAST);
     }
 
     #[test]

@@ -11,18 +11,23 @@ use ratewire_acp::wire::Target;
 use ratewire_acp::{Config, Endpoint, Error, local_for};
 use ratewire_framing::{Expect, Framing};
 use ratewire_switch_interface::table::{MemberState, Table};
+use ratewire_units::Bytes as Size;
 use ring::rand::{SecureRandom, SystemRandom};
+use tokio::sync::Notify;
 use tokio::task::spawn_local;
 use tokio::time::Instant;
 
 use super::ask::Ask;
 use super::choice::{Choice, Chosen};
 use super::client::{Client, Place};
+use super::upload::Upload;
 use super::upstream::{State, UNSENT, Upstream};
 use crate::frame::{Message, RequestFrame};
 
 /// Longest retransmission timeout: a switch that has begun anew shows itself in its answer.
 const MAX_RTO: ratewire_units::Duration = ratewire_units::Duration::from_secs(1);
+/// Bytes that wait in front of a request which is the next to be sent.
+const UNSENT_BYTES: Size = Size::new(256 << 10);
 /// 2^64 over the golden ratio: it spreads neighbouring numbers.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -52,6 +57,8 @@ pub(super) struct Ensemble {
     /// The number of the switch's process.
     known: Cell<Option<u64>>,
     asked: Cell<u64>,
+    /// Woken when the switch tells its members.
+    told: Notify,
 }
 
 impl Ensemble {
@@ -68,7 +75,8 @@ impl Ensemble {
         let mut gateway = [0; 8];
         SystemRandom::new().fill(&mut gateway).map_err(|_| Error::Random)?;
         let application = framing.name().to_string();
-        let acp = Config { max_rto: MAX_RTO, application, ..acp.clone() };
+        let (max_rto, unsent_buffer) = (MAX_RTO, UNSENT_BYTES);
+        let acp = Config { max_rto, unsent_buffer, application, ..acp.clone() };
         Ok(Ensemble {
             endpoint: Endpoint::client(local_for(switch), acp)?,
             switch,
@@ -80,6 +88,7 @@ impl Ensemble {
             waiting: RefCell::default(),
             known: Cell::new(None),
             asked: Cell::new(0),
+            told: Notify::new(),
         })
     }
 
@@ -95,14 +104,33 @@ impl Ensemble {
         place: Place,
         (key, expect): (Option<u64>, Expect),
         bytes: Bytes,
+        upload: Option<Rc<Upload>>,
     ) {
         self.asked.set(self.asked.get() + 1);
         let is_for_any = key.is_none();
         let key = key.unwrap_or_else(|| self.asked.get().wrapping_mul(GOLDEN));
         let may_repeat = self.framing.may_repeat(&bytes);
-        let content = Message::Request(RequestFrame { key, expect, bytes }).encode();
-        let (client, since) = (Rc::clone(client), Instant::now());
-        self.place(Ask { client, place, expect, since, content, is_for_any, may_repeat });
+        let request = RequestFrame { key, expect, bytes };
+        let message = match upload {
+            Some(_) => Message::Begin(request),
+            None => Message::Request(request),
+        };
+        let (client, since, content) = (Rc::clone(client), Instant::now(), message.encode());
+        self.place(Ask { client, place, expect, since, content, is_for_any, may_repeat, upload });
+    }
+
+    /// Waits until the switch has told its members, as long as for an answer.
+    pub(super) async fn until_known(&self) {
+        let known = async {
+            loop {
+                let told = self.told.notified();
+                if !matches!(*self.spread.borrow(), Spread::Unknown) {
+                    return;
+                }
+                told.await;
+            }
+        };
+        _ = tokio::time::timeout(self.timeout, known).await;
     }
 
     /// Sends a request of a client to all members; returns how many there are. Their answers take
@@ -125,7 +153,8 @@ impl Ensemble {
             let request = RequestFrame { key: 0, expect, bytes: bytes.clone() };
             let content = Message::Request(request).encode();
             let (client, place) = (Rc::clone(client), Place { order, part });
-            let ask = Ask { client, place, expect, since, content, is_for_any, may_repeat };
+            let upload = None;
+            let ask = Ask { client, place, expect, since, content, is_for_any, may_repeat, upload };
             match member.state() {
                 State::Down(why) => ask.fail(&format!("member {} is down: {why}", member.name())),
                 State::Up | State::Leaving | State::Gone => member.ask(ask),
@@ -180,6 +209,7 @@ impl Ensemble {
                 Spread::Switch(all)
             }
         };
+        self.told.notify_waiters();
         let is_left =
             |known: &Rc<Upstream>| !members.iter().any(|member| Rc::ptr_eq(member, known));
         let left: Vec<Rc<Upstream>> =
@@ -198,7 +228,7 @@ impl Ensemble {
         if let Some(known) = self.upstreams.borrow().get(name) {
             return Rc::clone(known);
         }
-        let upstream = Rc::new(Upstream::new(name, target, self.gateway));
+        let upstream = Rc::new(Upstream::new(name, target, self.framing, self.gateway));
         self.upstreams.borrow_mut().insert(name.to_string(), Rc::clone(&upstream));
         let (ensemble, running) = (Rc::clone(self), Rc::clone(&upstream));
         spawn_local(async move { running.run(&ensemble.endpoint, ensemble.switch).await });

@@ -5,11 +5,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use ratewire_framing::Expect;
 use tokio::time::Instant;
 
 use super::ask::Ask;
-use super::client::{Client, Place};
+use super::client::Client;
+use super::upload::Upload;
+use crate::frame::CREDIT;
 
 /// Requests that a member has at a time, and bytes of them and of the answers that are expected.
 /// More would only wait there, in front of those of other clients.
@@ -18,39 +19,65 @@ const WINDOW: u64 = 1 << 20;
 
 /// A request that a member has.
 pub(super) struct Exchange {
-    pub(super) client: Rc<Client>,
-    place: Place,
-    expect: Expect,
-    since: Instant,
+    /// The request without its content.
+    ask: Ask,
     /// What it was expected to cost, and what has come of the answer.
     cost: u64,
-    pub(super) got: u64,
-    pub(super) may_repeat: bool,
-    /// Whether the client has been told that there is no answer.
+    got: u64,
+    /// Bytes of the answer that have come since a credit was given for more.
+    owed: u64,
+    /// Whether the client has been told that there is no answer, or is gone.
     is_settled: bool,
 }
 
 impl Exchange {
+    pub(super) fn client(&self) -> &Rc<Client> {
+        &self.ask.client
+    }
+
     /// Tells the client that there is no answer, or no more of it.
     pub(super) fn fail(&mut self, why: &str) {
-        if !core::mem::replace(&mut self.is_settled, true) {
-            self.client.fail(self.place, self.expect, why, self.got > 0);
+        if !self.settle() {
+            self.ask.client.fail(self.ask.place, self.ask.expect, why, self.got > 0);
         }
     }
 
-    /// The request as one that no member has.
-    pub(super) fn again(self, content: Bytes) -> Option<Ask> {
-        let Exchange { client, place, expect, since, may_repeat, is_settled, .. } = self;
-        let is_for_any = false;
-        (!is_settled).then_some(Ask {
-            client,
-            place,
-            expect,
-            since,
-            content,
-            is_for_any,
-            may_repeat,
-        })
+    /// Notes that nobody waits for the answer. Returns whether nobody did.
+    fn settle(&mut self) -> bool {
+        self.end_upload();
+        core::mem::replace(&mut self.is_settled, true)
+    }
+
+    fn end_upload(&self) {
+        if let Some(upload) = &self.ask.upload {
+            upload.end();
+        }
+    }
+
+    /// Whether the answer has not begun though it was asked for before this time.
+    fn is_late(&self, before: Instant) -> bool {
+        let sent = self.ask.upload.as_ref().and_then(|upload| upload.sent());
+        sent.unwrap_or(self.ask.since) <= before && self.got == 0 && !self.is_settled
+    }
+
+    /// Bytes for which a credit is due: a good part of what may be sent, if the client takes it.
+    fn credit(&mut self) -> Option<u64> {
+        let is_due = self.owed >= CREDIT / 4 && self.ask.client.takes_more();
+        is_due.then(|| core::mem::take(&mut self.owed))
+    }
+
+    /// Whether all of the request is in its frame.
+    pub(super) fn is_whole(&self) -> bool {
+        self.ask.upload.is_none()
+    }
+
+    /// The request as one that no member has, if it may be done twice and its client waits.
+    ///
+    /// # Errors
+    /// The exchange, if it may not.
+    pub(super) fn again(self, content: Bytes) -> Result<Ask, Exchange> {
+        let may_repeat = self.ask.may_repeat && self.is_whole() && !self.is_settled;
+        if may_repeat { Ok(Ask { content, ..self.ask }) } else { Err(self) }
     }
 }
 
@@ -91,9 +118,13 @@ impl Exchanges {
     pub(super) fn latency(&self) -> Duration {
         self.latency
     }
-    /// Whether the client waits for the answer.
-    pub(super) fn is_awaited(&self, number: u64) -> bool {
-        self.all.get(&number).is_some_and(|exchange| !exchange.is_settled)
+    /// The request, if its client waits for the answer.
+    pub(super) fn awaited(&self, number: u64) -> Option<&Exchange> {
+        self.all.get(&number).filter(|exchange| !exchange.is_settled)
+    }
+    /// The rest of a request that is sent while it arrives.
+    pub(super) fn upload(&self, number: u64) -> Option<&Rc<Upload>> {
+        self.all.get(&number)?.ask.upload.as_ref()
     }
     pub(super) fn numbers(&self) -> Vec<u64> {
         self.all.keys().copied().collect()
@@ -102,24 +133,34 @@ impl Exchanges {
     /// Notes a request that is sent now; returns the number of its frame.
     pub(super) fn begin(&mut self, ask: Ask) -> u64 {
         let (number, cost) = (self.next, ask.cost());
-        let Ask { client, place, expect, since, may_repeat, .. } = ask;
-        let (got, is_settled) = (0, false);
-        let exchange = Exchange { client, place, expect, since, cost, got, may_repeat, is_settled };
+        let ask = Ask { content: Bytes::new(), ..ask };
+        let (got, owed, is_settled) = (0, 0, false);
+        self.all.insert(number, Exchange { ask, cost, got, owed, is_settled });
         self.next += 1;
         self.bytes += cost;
-        self.all.insert(number, exchange);
         number
     }
 
-    /// Takes a piece of an answer, of which more comes. Returns the client, if it waits for it.
-    pub(super) fn more(&mut self, number: u64, piece: Bytes) -> Option<&Rc<Client>> {
+    /// Takes a piece of an answer, of which more comes. Returns bytes for which a credit is due.
+    pub(super) fn more(&mut self, number: u64, piece: Bytes) -> Option<u64> {
         let exchange = self.all.get_mut(&number)?;
-        exchange.got += piece.len() as u64;
+        let length = piece.len() as u64;
+        (exchange.got, exchange.owed) = (exchange.got + length, exchange.owed + length);
         if exchange.is_settled {
             return None;
         }
-        exchange.client.begin(exchange.place, piece);
-        Some(&exchange.client)
+        if let Some(upload) = &exchange.ask.upload {
+            upload.answer(false);
+        }
+        exchange.ask.client.begin(exchange.ask.place, piece);
+        exchange.credit()
+    }
+
+    /// Credits that are due for answers of a client, now that it has taken pieces: the numbers of
+    /// their frames, and bytes.
+    pub(super) fn credits(&mut self, client: u64) -> Vec<(u64, u64)> {
+        let of_client = self.all.iter_mut().filter(|(_, exchange)| exchange.client().id == client);
+        of_client.filter_map(|(number, exchange)| Some((*number, exchange.credit()?))).collect()
     }
 
     /// Takes an answer, or what is left of it. Returns the client's number, and by how much the
@@ -132,13 +173,14 @@ impl Exchanges {
         now: Instant,
     ) -> Option<(u64, u64)> {
         let mut exchange = self.remove(number)?;
-        self.measure(now - exchange.since);
+        self.measure(now - exchange.ask.since);
         exchange.got += rest.len() as u64;
-        let Exchange { client, place, cost, got, is_settled, .. } = exchange;
+        exchange.end_upload();
+        let Exchange { ask, cost, got, is_settled, .. } = exchange;
         if !is_settled {
-            client.finish(place, rest, closes, got);
+            ask.client.finish(ask.place, rest, closes, got);
         }
-        Some((client.id, got.saturating_sub(cost)))
+        Some((ask.client.id, got.saturating_sub(cost)))
     }
 
     /// Forgets a request.
@@ -150,8 +192,7 @@ impl Exchanges {
 
     /// Tells clients whose answers have not begun in time. Returns the numbers of their frames.
     pub(super) fn expire(&mut self, before: Instant, why: &str) -> Vec<u64> {
-        let is_late = |x: &Exchange| x.since <= before && x.got == 0 && !x.is_settled;
-        let late = self.all.iter_mut().filter(|(_, exchange)| is_late(exchange));
+        let late = self.all.iter_mut().filter(|(_, exchange)| exchange.is_late(before));
         late.map(|(number, exchange)| {
             exchange.fail(why);
             *number
@@ -161,13 +202,8 @@ impl Exchanges {
 
     /// Gives up the requests of a client that is gone. Returns the numbers of their frames.
     pub(super) fn abandon(&mut self, client: u64) -> Vec<u64> {
-        let of_client = self.all.iter_mut().filter(|(_, exchange)| exchange.client.id == client);
-        of_client
-            .map(|(number, exchange)| {
-                exchange.is_settled = true;
-                *number
-            })
-            .collect()
+        let of_client = self.all.iter_mut().filter(|(_, exchange)| exchange.client().id == client);
+        of_client.filter_map(|(number, exchange)| (!exchange.settle()).then_some(*number)).collect()
     }
 
     /// Takes a measurement of the latency into the mean, as routing modules have it: the first one

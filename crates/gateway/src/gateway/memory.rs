@@ -26,6 +26,11 @@ impl Memory {
         self.used.get()
     }
 
+    /// Whether half of the memory is taken: the other half is for answers on their way.
+    pub(super) fn is_scarce(&self) -> bool {
+        self.used.get() > self.most / 2
+    }
+
     /// Whether more is held than may be.
     pub(super) fn is_over(&self) -> bool {
         self.used.get() > self.most
@@ -49,7 +54,7 @@ impl Memory {
     pub(super) async fn wait_for_half(&self) {
         loop {
             let freed = self.freed.notified();
-            if self.used.get() <= self.most / 2 {
+            if !self.is_scarce() {
                 return;
             }
             freed.await;

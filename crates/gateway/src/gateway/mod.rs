@@ -14,6 +14,7 @@
 //! | `fair` | requests that wait for a member, in shares by client |
 //! | `exchanges` | requests that a member has |
 //! | `ask` | a request on its way to a member |
+//! | `upload` | a request that is sent while it arrives |
 
 mod ask;
 mod choice;
@@ -26,6 +27,7 @@ mod gather;
 mod memory;
 mod parts;
 mod serving;
+mod upload;
 mod upstream;
 
 use std::cell::{Cell, RefCell};

@@ -22,13 +22,13 @@ pub(super) fn split(
         let place = Place { order, part: number };
         match client.gathers.failure(order) {
             Some(why) => client.fail(place, expect, &why, false),
-            None => ensemble.ask(client, place, (key, expect), bytes),
+            None => ensemble.ask(client, place, (key, expect), bytes, None),
         }
     }
 }
 
 /// Sends a request to all members.
-pub(super) fn all(
+pub(super) async fn all(
     ensemble: &Ensemble,
     client: &Rc<Client>,
     order: u64,
@@ -36,6 +36,7 @@ pub(super) fn all(
     gather: Gather,
 ) {
     client.gathers.begin(order, gather);
+    ensemble.until_known().await;
     let parts = ensemble.ask_all(client, order, expect, &bytes);
     if parts == 0 {
         let why = "the gateway does not know all servers: connect to each directly";

@@ -4,15 +4,16 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use ratewire_framing::{Framing, Request, Requests, Route};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::client::{Client, Place};
 use super::ensemble::Ensemble;
 use super::memory::Memory;
 use super::parts;
+use super::upload::Upload;
 use crate::stream::Stream;
 
 /// Bytes to read at a time, and bytes of a request that is not whole from which on they wait for
@@ -82,7 +83,7 @@ async fn read_all(
     client: &Rc<Client>,
     mut read: ReadHalf<Stream>,
 ) -> io::Result<()> {
-    let mut requests = Requests::new(rules.framing, rules.longest).of_client(client.id);
+    let mut requests = Requests::in_pieces(rules.framing, rules.longest).of_client(client.id + 1);
     let mut buffer = BytesMut::new();
     let mut part = Part { memory, bytes: 0 };
     let mut begun = None;
@@ -95,8 +96,18 @@ async fn read_all(
                 Ok(None) => break,
                 Ok(Some(request)) => {
                     begun = None;
-                    let closes = request.closes;
-                    let Some(place) = pass_on(ensemble, client, request) else { continue };
+                    let (closes, upgrades) = (request.closes, request.upgrades);
+                    let upload = request.has_more.then(Rc::<Upload>::default);
+                    let place = pass_on(ensemble, client, request, upload.clone()).await;
+                    let Some(place) = place else { continue };
+                    if let Some(upload) = upload {
+                        let (requests, buffer, part) = (&mut requests, &mut buffer, &mut part);
+                        let mut rest = Rest { requests, buffer, part, upload, upgrades };
+                        if !rest.pass_on(rules, &mut read).await? {
+                            client.close_after(place);
+                            return std::future::pending().await;
+                        }
+                    }
                     if closes {
                         // What comes after it is not read.
                         client.close_after(place);
@@ -144,16 +155,73 @@ async fn read_all(
     }
 }
 
-fn pass_on(ensemble: &Rc<Ensemble>, client: &Rc<Client>, request: Request) -> Option<u64> {
+/// The rest of a request, which is sent while it arrives.
+struct Rest<'a, 'm> {
+    requests: &'a mut Requests,
+    buffer: &'a mut BytesMut,
+    part: &'a mut Part<'m>,
+    upload: Rc<Upload>,
+    /// Whether the server may yet change the protocol.
+    upgrades: bool,
+}
+
+impl Rest<'_, '_> {
+    /// Passes it on. Returns whether requests may follow.
+    ///
+    /// # Errors
+    /// When the client breaks off, or the protocol.
+    async fn pass_on(&mut self, rules: &Rules, read: &mut ReadHalf<Stream>) -> io::Result<bool> {
+        let mut has_switched = false;
+        loop {
+            if let Some(rest) = self.requests.rest(self.buffer).map_err(io::Error::other)? {
+                self.part.set(rest.bytes.len() + self.buffer.len());
+                self.upload.send(rest.bytes, !rest.has_more).await;
+                if !rest.has_more {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let until = Instant::now() + rules.patience;
+            let may_read = !self.upgrades || self.buffer.len() < READ;
+            self.part.set(self.buffer.len());
+            self.buffer.reserve(READ);
+            let count = tokio::select! {
+                switched = self.upload.has_switched(), if self.upgrades => {
+                    (self.upgrades, has_switched) = (false, switched);
+                    self.requests.switch(switched);
+                    continue;
+                }
+                count = read.read_buf(self.buffer), if may_read => count?,
+                () = sleep_until(until), if !has_switched => {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+            };
+            if count == 0 {
+                if !has_switched {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                self.upload.send(Bytes::new(), true).await;
+                return Ok(false);
+            }
+        }
+    }
+}
+
+async fn pass_on(
+    ensemble: &Rc<Ensemble>,
+    client: &Rc<Client>,
+    request: Request,
+    upload: Option<Rc<Upload>>,
+) -> Option<u64> {
     let place = client.reserve()?;
     match request.route {
         Route::Local(bytes) => client.answer(place, bytes),
         Route::Split(list, gather) => parts::split(ensemble, client, place, list, gather),
         Route::All(expect, gather) => {
-            parts::all(ensemble, client, place, (expect, request.bytes), gather);
+            parts::all(ensemble, client, place, (expect, request.bytes), gather).await;
         }
         Route::Server { key, expect } => {
-            ensemble.ask(client, Place::whole(place), (key, expect), request.bytes);
+            ensemble.ask(client, Place::whole(place), (key, expect), request.bytes, upload);
         }
     }
     Some(place)

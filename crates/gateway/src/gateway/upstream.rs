@@ -10,14 +10,16 @@ use bytes::Bytes;
 use ratewire_acp::wire::Target;
 use ratewire_acp::{Connection, Endpoint, Error, Frame};
 use ratewire_daemon::log::reason;
+use ratewire_framing::Framing;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::warn;
 
 use super::ask::Ask;
 use super::client::Client;
-use super::exchanges::Exchanges;
+use super::exchanges::{Exchange, Exchanges};
 use super::fair::Fair;
+use super::upload::Upload;
 use crate::frame::{Message, Reply, read_replies};
 
 /// Time from one attempt to connect to the next.
@@ -49,12 +51,16 @@ pub(super) struct Upstream {
     /// A random number of the gateway's process.
     gateway: u64,
     target: Cell<Target>,
+    /// Whether answers wait for credit.
+    gives_credit: bool,
     state: RefCell<State>,
     waiting: RefCell<Fair<Ask>>,
     exchanges: RefCell<Exchanges>,
     connection: RefCell<Option<Rc<Connection>>>,
     /// The next frame, for which the connection has had no room.
     unsent: RefCell<Option<Frame>>,
+    /// Frames that are no requests, for which it has had no room either.
+    notes: RefCell<VecDeque<Frame>>,
     /// Frames that a lost connection has not acknowledged.
     again: RefCell<VecDeque<Frame>>,
     /// The member's process.
@@ -67,16 +73,18 @@ pub(super) struct Upstream {
 }
 
 impl Upstream {
-    pub(super) fn new(name: &str, target: Target, gateway: u64) -> Upstream {
+    pub(super) fn new(name: &str, target: Target, framing: Framing, gateway: u64) -> Upstream {
         Upstream {
             name: name.to_string(),
             gateway,
             target: Cell::new(target),
+            gives_credit: framing.streams(),
             state: RefCell::new(State::Up),
             waiting: RefCell::default(),
             exchanges: RefCell::default(),
             connection: RefCell::default(),
             unsent: RefCell::default(),
+            notes: RefCell::default(),
             again: RefCell::default(),
             process: Cell::new(None),
             lack: RefCell::default(),
@@ -123,13 +131,10 @@ impl Upstream {
     /// Takes a request of a lost connection back, which the member may have had, if it may be done
     /// twice; else its client is told.
     fn take_again(&self, frame: Frame) -> Option<Ask> {
-        let mut exchange = self.exchanges.borrow_mut().remove(frame.id)?;
-        self.waiting.borrow_mut().done(exchange.client.id, 0);
-        if exchange.may_repeat {
-            return exchange.again(frame.data);
-        }
-        exchange.fail("the connection with the server is lost: the request may have been done");
-        None
+        let exchange = self.exchanges.borrow_mut().remove(frame.id)?;
+        self.waiting.borrow_mut().done(exchange.client().id, 0);
+        let why = "the connection with the server is lost: the request may have been done";
+        exchange.again(frame.data).map_err(|mut exchange| exchange.fail(why)).ok()
     }
 
     /// Sends a request, now or in its turn.
@@ -146,7 +151,7 @@ impl Upstream {
             let Some(ask) = self.next() else { return };
             let number = self.exchanges.borrow().next();
             match connection.try_send(Frame::new(number, ask.content.clone())) {
-                Ok(None) => _ = self.exchanges.borrow_mut().begin(ask),
+                Ok(None) => self.begin(&connection, ask),
                 Err(error @ Error::TooLong { .. }) => {
                     self.waiting.borrow_mut().done(ask.client.id, 0);
                     ask.fail(&reason(&error));
@@ -159,6 +164,15 @@ impl Upstream {
                     self.blocked.notify_one();
                 }
             }
+        }
+    }
+
+    /// Notes a request that the connection has taken.
+    fn begin(&self, connection: &Rc<Connection>, ask: Ask) {
+        let upload = ask.upload.clone();
+        let number = self.exchanges.borrow_mut().begin(ask);
+        if let Some(upload) = upload {
+            upload.begin(connection, number);
         }
     }
 
@@ -177,10 +191,31 @@ impl Upstream {
         None
     }
 
-    /// Sends requests of a client that takes its answers again.
+    /// Asks for more of a client's answers, which it takes again, and sends its requests.
     pub(super) fn resume(&self, client: &Client) {
         self.waiting.borrow_mut().hold(client.id, false);
+        if self.gives_credit {
+            let credits = self.exchanges.borrow_mut().credits(client.id);
+            credits.into_iter().for_each(|(exchange, bytes)| self.give_credit(exchange, bytes));
+        }
         self.send_waiting();
+    }
+
+    /// Lets the member send more of an answer.
+    fn give_credit(&self, exchange: u64, bytes: u64) {
+        self.tell(&Message::Credit { exchange, bytes });
+    }
+
+    /// Sends what is no request, in front of requests that wait.
+    fn tell(&self, message: &Message) {
+        let Some(connection) = self.connection.borrow().clone() else { return };
+        let frame = Frame::new(0, message.encode());
+        let mut notes = self.notes.borrow_mut();
+        let left = if notes.is_empty() { connection.try_send(frame) } else { Ok(Some(frame)) };
+        if let Ok(Some(frame)) = left {
+            notes.push_back(frame);
+            self.blocked.notify_one();
+        }
     }
 
     /// Forgets the requests of a client that is gone.
@@ -193,12 +228,7 @@ impl Upstream {
 
     /// Tells the member that nobody waits for answers any more.
     fn cancel(&self, numbers: &[u64]) {
-        let Some(connection) = self.connection.borrow().clone() else { return };
-        for exchange in numbers {
-            // Without room the answers come, and are dropped.
-            _ = connection
-                .try_send(Frame::new(0, Message::Cancel { exchange: *exchange }.encode()));
-        }
+        numbers.iter().for_each(|exchange| self.tell(&Message::Cancel { exchange: *exchange }));
     }
 
     /// Tells clients whose answers do not come in time: what they have asked before then.
@@ -294,8 +324,9 @@ impl Upstream {
     async fn repeat(&self, connection: &Connection, received: Option<u64>) -> Result<(), String> {
         loop {
             let Some(frame) = self.again.borrow().front().cloned() else { return Ok(()) };
-            let is_awaited = self.exchanges.borrow().is_awaited(frame.id);
-            if is_awaited && received.is_some_and(|received| frame.id >= received) {
+            let is_whole =
+                self.exchanges.borrow().awaited(frame.id).is_some_and(Exchange::is_whole);
+            if is_whole && received.is_some_and(|received| frame.id >= received) {
                 connection.send(frame).await.map_err(|error| reason(&error))?;
             } else if let Some(ask) = self.take_again(frame) {
                 self.ask(ask);
@@ -307,6 +338,7 @@ impl Upstream {
     /// Notes that the connection is over. What the member has not acknowledged is for the next.
     fn lose(&self, why: &str) {
         let connection = self.connection.take();
+        self.notes.take();
         if self.is_up() {
             self.note_lack(why);
         }
@@ -321,7 +353,7 @@ impl Upstream {
         for number in numbers.into_iter().filter(|number| !left.contains(number)) {
             let exchange = self.exchanges.borrow_mut().remove(number);
             if let Some(mut exchange) = exchange {
-                self.waiting.borrow_mut().done(exchange.client.id, 0);
+                self.waiting.borrow_mut().done(exchange.client().id, 0);
                 exchange.fail(&format!("the answer is lost: {why}"));
             }
         }
@@ -367,28 +399,49 @@ impl Upstream {
             Reply::Failed(why) => {
                 let exchange = self.exchanges.borrow_mut().remove(number);
                 if let Some(mut exchange) = exchange {
-                    self.waiting.borrow_mut().done(exchange.client.id, 0);
+                    self.waiting.borrow_mut().done(exchange.client().id, 0);
                     exchange.fail(&String::from_utf8_lossy(&why));
                     self.changed.notify_one();
                 }
             }
-            Reply::Credit(_) | Reply::Welcome { .. } | Reply::Switched => {}
+            Reply::Credit(bytes) => self.with_upload(number, |upload| upload.add_credit(bytes)),
+            Reply::Switched => self.with_upload(number, |upload| upload.answer(true)),
+            Reply::Welcome { .. } => {}
+        }
+    }
+
+    fn with_upload(&self, number: u64, act: impl FnOnce(&Upload)) {
+        if let Some(upload) = self.exchanges.borrow().upload(number) {
+            act(upload);
         }
     }
 
     fn take_piece(&self, number: u64, piece: Bytes) {
-        self.exchanges.borrow_mut().more(number, piece);
+        let due = self.exchanges.borrow_mut().more(number, piece);
+        if let Some(bytes) = due.filter(|_| self.gives_credit) {
+            self.give_credit(number, bytes);
+        }
     }
 
     /// Sends frames for which the connection has had no room; returns why it ended.
-    async fn send_unsent(&self, connection: &Connection) -> String {
+    async fn send_unsent(&self, connection: &Rc<Connection>) -> String {
         loop {
-            self.blocked.notified().await;
-            let Some(frame) = self.unsent.borrow().clone() else { continue };
+            let note = self.notes.borrow().front().cloned();
+            let is_note = note.is_some();
+            let Some(frame) = note.or_else(|| self.unsent.borrow().clone()) else {
+                self.blocked.notified().await;
+                continue;
+            };
+            let number = frame.id;
             if let Err(error) = connection.send(frame).await {
                 return reason(&error);
             }
+            if is_note {
+                self.notes.borrow_mut().pop_front();
+                continue;
+            }
             self.unsent.take();
+            self.with_upload(number, |upload| upload.begin(connection, number));
             self.send_waiting();
         }
     }

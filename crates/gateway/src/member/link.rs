@@ -55,9 +55,7 @@ impl Link {
         }
     }
 
-    /// The next message, and the number of its frame. A hello is answered here, and a request that
-    /// has come before, or by a connection that its gateway has left, is dropped. `None` when the
-    /// other end has sent its last message.
+    /// The next message and the number of its frame; `None` when the other end has sent its last.
     ///
     /// # Errors
     /// When the connection ends otherwise: there is nobody to answer any more.
@@ -79,14 +77,15 @@ impl Link {
         }
     }
 
-    fn greet(&self, number: u64, gateway: u64) {
-        let mut gateways = self.gateways.borrow_mut();
-        let visit = gateways.hello(gateway);
+    /// Tells a gateway what has come from it.
+    fn greet(&self, exchange: u64, gateway: u64) {
+        let visit = self.gateways.borrow_mut().hello(gateway);
         self.visit.set(Some(visit));
-        let (process, received) = (gateways.process(), visit.received);
-        self.reply_at_once(number, Reply::Welcome { process, received });
+        let (process, received) = (self.gateways.borrow().process(), visit.received);
+        self.reply_at_once(exchange, Reply::Welcome { process, received });
     }
 
+    /// Whether a request has not come before.
     fn is_new(&self, number: u64) -> bool {
         let visit = self.visit.get();
         visit.is_none_or(|visit| self.gateways.borrow_mut().take(visit, number))

@@ -3,7 +3,7 @@
 //! | part | what |
 //! |---|---|
 //! | `link.rs` | a connection of a switch |
-//! | `gateways.rs` | which requests have come, so that none is done twice |
+//! | `gateways.rs` | which requests of each gateway have come |
 //! | `server.rs` | connections with the server |
 //! | `pipeline` | a connection with the server, on which requests follow each other |
 //! | `exchanges` | a connection with the server for each request that is under way |
@@ -100,7 +100,7 @@ impl Member {
             while connections.try_join_next().is_some() {}
             let (config, pool) = (Rc::clone(&self.config), Rc::clone(&pool));
             let link = Link::new(connection, Rc::clone(&self.gateways));
-            connections.spawn_local(async move { serve(&config, &pool, Rc::new(link)).await });
+            connections.spawn_local(async move { serve(&config, &pool, link).await });
         }
     }
 
@@ -116,7 +116,8 @@ impl Member {
 }
 
 /// Serves a connection of a switch until it ends.
-async fn serve(config: &Rc<MemberConfig>, pool: &Rc<Pool>, link: Rc<Link>) {
+async fn serve(config: &Rc<MemberConfig>, pool: &Rc<Pool>, link: Link) {
+    let link = Rc::new(link);
     let serving = async {
         match config.framing.streams() {
             true => exchanges::serve(pool, &link).await,

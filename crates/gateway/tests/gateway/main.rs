@@ -7,6 +7,7 @@ mod isolation;
 mod length_prefix;
 mod lines;
 mod resp;
+mod streams;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -116,12 +117,13 @@ struct Setting {
     timeout: Duration,
     patience: Duration,
     clients: usize,
+    memory: usize,
 }
 
 impl Default for Setting {
     fn default() -> Setting {
         let (timeout, patience) = (Duration::from_secs(20), Duration::from_secs(60));
-        Setting { timeout, patience, clients: 100 }
+        Setting { timeout, patience, clients: 100, memory: 64 << 20 }
     }
 }
 
@@ -133,7 +135,7 @@ async fn gateway_with(
     framing: Framing,
     listen: Listen,
     switch: SocketAddr,
-    Setting { timeout, patience, clients }: Setting,
+    Setting { timeout, patience, clients, memory }: Setting,
 ) -> Listen {
     let config = GatewayConfig {
         framing,
@@ -145,7 +147,7 @@ async fn gateway_with(
         patience,
         clients,
         longest: 1000,
-        memory: 64 << 20,
+        memory,
     };
     let gateway = Gateway::open(config).await.expect("a gateway");
     let address = gateway.address();
