@@ -135,10 +135,10 @@ impl Client {
         self.expected.get()
     }
 
-    /// Whether requests have to wait until the client takes answers; they are then told when it
-    /// has ([`Client::resumes`]).
-    pub(super) fn holds(&self) -> bool {
-        let holds = self.untaken() >= ENOUGH;
+    /// Whether a request has to wait until the client takes answers; it is then told when it has
+    /// ([`Client::resumes`]). That whose answer is the next to leave does not wait.
+    pub(super) fn holds(&self, place: Place) -> bool {
+        let holds = self.untaken() >= ENOUGH && place.order > self.reorder.borrow().first();
         if holds {
             self.is_held.set(true);
         }
@@ -156,6 +156,11 @@ impl Client {
     /// not any more.
     pub(super) fn resumes(&self) -> bool {
         self.has_taken() && self.is_held.replace(false)
+    }
+    /// Whether requests have waited, and the next answer to leave is not there: its request may be
+    /// one of them.
+    pub(super) fn lacks_next(&self) -> bool {
+        self.waits() && self.is_held.replace(false)
     }
     fn has_taken(&self) -> bool {
         self.untaken() < if self.memory.is_scarce() { 1 } else { FEW }
@@ -322,9 +327,12 @@ mod tests {
         let places: Vec<u64> = std::iter::from_fn(|| client.reserve()).collect();
         assert_eq!((places.len(), client.last()), (MOST, Some(MOST as u64 - 1)));
         let put = |place: u64| client.finish(Place::whole(place), long.clone(), false, 1);
-        assert!(!client.holds());
+        let [first, last] = [0, 1023].map(Place::whole);
+        assert!(!client.holds(last));
         put(1);
-        assert!(client.holds() && !client.resumes());
+        assert!(client.holds(last) && !client.holds(first) && !client.resumes());
+        assert!(client.lacks_next() && !client.lacks_next());
+        assert!(client.holds(last));
         (2..=LIMIT as u64 / ENOUGH as u64).for_each(put);
         assert!(!is_ended(&client).await);
         put(65);
@@ -364,7 +372,7 @@ mod tests {
         };
         assert_eq!([finish(8000), finish(1), finish(1)], [8000, 7000, 6125]);
         (0..100).for_each(|_| _ = finish(1));
-        assert_eq!(finish(1), LEAST);
+        assert_eq!(client.expected(), LEAST);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use ratewire_units::Bytes as Size;
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::sync::Notify;
 use tokio::task::spawn_local;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::ask::Ask;
 use super::choice::{Choice, Chosen};
@@ -57,7 +57,7 @@ pub(super) struct Ensemble {
     /// The number of the switch's process.
     known: Cell<Option<u64>>,
     asked: Cell<u64>,
-    /// Woken when the switch tells its members.
+    /// Woken when the members are known.
     told: Notify,
 }
 
@@ -119,20 +119,6 @@ impl Ensemble {
         self.place(Ask { client, place, expect, since, content, is_for_any, may_repeat, upload });
     }
 
-    /// Waits until the switch has told its members, as long as for an answer.
-    pub(super) async fn until_known(&self) {
-        let known = async {
-            loop {
-                let told = self.told.notified();
-                if !matches!(*self.spread.borrow(), Spread::Unknown) {
-                    return;
-                }
-                told.await;
-            }
-        };
-        _ = tokio::time::timeout(self.timeout, known).await;
-    }
-
     /// Sends a request of a client to all members; returns how many there are. Their answers take
     /// the places of parts, from 0 on.
     pub(super) fn ask_all(
@@ -161,6 +147,21 @@ impl Ensemble {
             }
         }
         members.len()
+    }
+
+    /// Waits until the switch has told its members, as long as for an answer.
+    pub(super) async fn until_known(&self) {
+        let known = async {
+            loop {
+                let told = self.told.notified();
+                if !matches!(*self.spread.borrow(), Spread::Unknown) {
+                    return;
+                }
+                told.await;
+            }
+        };
+        // Who asks in vain is told so.
+        _ = timeout(self.timeout, known).await;
     }
 
     /// Gives a request to its member.

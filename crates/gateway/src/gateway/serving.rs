@@ -241,6 +241,9 @@ async fn write_all(
             if out.capacity() > KEPT {
                 out = BytesMut::new();
             }
+            if client.lacks_next() {
+                ensemble.resume(client);
+            }
             client.answered.notified().await;
             continue;
         }

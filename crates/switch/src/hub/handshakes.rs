@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratewire_acp::channel::Ends;
-use ratewire_acp::handshakes::{Event, HANDSHAKE, NO_ROOM, NO_TARGET, Purpose, UNKNOWN_LAW};
+use ratewire_acp::handshakes::{NO_ROOM, NO_TARGET, Purpose, UNKNOWN_LAW};
 use ratewire_acp::wire::{ConnectionId, EndKind, Target};
 use ratewire_anypoint::Side;
 use ratewire_anypoint::routing::RoundRobin;
@@ -12,7 +12,7 @@ use ratewire_units::Time;
 
 use super::ensemble::RETRY;
 use super::seat::Scope;
-use super::{Hub, HubEvent, Numbers, Port, Seat, Seen, SessionId};
+use super::{Hub, HubEvent, Numbers, Seat, Seen, SessionId};
 use crate::session::{Peer, PeerKind, Session};
 
 /// Code of a reset of a peer whose members are all for another application.
@@ -21,41 +21,7 @@ const OTHER_APPLICATION: u64 = 5;
 const MEMBER_LOST: u64 = 7;
 
 impl Hub {
-    pub(super) fn on_handshake(&mut self, now: Duration, port: Port, event: Event) {
-        match (event, port) {
-            (Event::Accepted(ends), _) => self.accept(now, ends),
-            (Event::Connected(ends), Port::Peers) => self.dial_connected(now, ends),
-            (Event::Unanswered(_) | Event::RefusedBy(..), Port::Peers) => self.dial_unanswered(),
-            // A switch is for any application.
-            (Event::Refused(_), _) => {}
-            (Event::RefusedBy(id, application), Port::Members) => {
-                self.refused(now, id, &application);
-            }
-            (Event::Abandoned(id), _) => {
-                if let Some(&(session, _)) = self.ids[Port::Peers as usize].get(&id) {
-                    self.remove(session);
-                }
-            }
-            (Event::Connected(ends), Port::Members) => self.joined(now, ends),
-            (Event::Unanswered(id), Port::Members) => {
-                let Some((session, member)) = self.pending.remove(&id) else { return };
-                if let Some(id) = session
-                    && let Some(seat) = self.seats.get_mut(&id)
-                {
-                    seat.set_pending(member, None);
-                    self.retries.insert((now + RETRY, id, member));
-                    self.begin_if_whole(now, id);
-                }
-                // A member that has been heard since may have refused this one connection.
-                let heard = self.ensemble[member].heard;
-                if heard.is_none_or(|heard| heard + HANDSHAKE <= now) {
-                    self.miss(now, member, "it has not answered a handshake");
-                }
-            }
-        }
-    }
-
-    fn accept(&mut self, now: Duration, ends: Ends) {
+    pub(super) fn accept(&mut self, now: Duration, ends: Ends) {
         let scope = match ends.params.target {
             Target::Table => return self.accept_reader(now, ends),
             Target::Ensemble => Scope::All,
@@ -173,7 +139,7 @@ impl Hub {
     }
 
     /// A member has accepted a connection.
-    fn joined(&mut self, now: Duration, ends: Ends) {
+    pub(super) fn joined(&mut self, now: Duration, ends: Ends) {
         let Some((session, member)) = self.pending.remove(&ends.local) else { return };
         // A connection that only asked, or comes too late, is forgotten: the member never hears of
         // it again.
@@ -196,7 +162,7 @@ impl Hub {
 
     /// A member is for another application than a session's peer. The session goes on with others;
     /// if it has none, the peer is told why.
-    fn refused(&mut self, now: Duration, connection: ConnectionId, application: &str) {
+    pub(super) fn refused(&mut self, now: Duration, connection: ConnectionId, application: &str) {
         let Some((Some(id), member)) = self.pending.remove(&connection) else { return };
         let Some(seat) = self.seats.get_mut(&id) else { return };
         seat.set_pending(member, None);

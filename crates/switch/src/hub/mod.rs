@@ -1,5 +1,6 @@
 //! All sessions of a switch, sans-IO. Time is that since the switch's start.
 
+mod arrivals;
 mod changes;
 mod dialling;
 mod ensemble;
@@ -17,10 +18,10 @@ use std::time::Duration;
 use dialling::Dialled;
 pub use ensemble::{Duty, Health, Member};
 use ensemble::{RETRY, Seen};
-pub use ports::{Port, PortOf};
-use ratewire_acp::channel::{CloseReason, NetworkPath};
+pub use ports::PortOf;
+use ratewire_acp::channel::CloseReason;
 use ratewire_acp::handshakes::Handshakes;
-use ratewire_acp::wire::{ConnectionId, Initial, PacketType, packet_type};
+use ratewire_acp::wire::ConnectionId;
 use ratewire_acp::{Config, Error};
 use ratewire_anypoint::Side;
 use ratewire_anypoint::routing::Routing;
@@ -35,6 +36,24 @@ use crate::session::{SessionConfig, SessionCounts, SessionEvent};
 
 /// Why a member is down that owes an acknowledgement.
 const SILENT: &str = "it has left packets unanswered";
+
+/// A side of the switch: each has a socket of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Port {
+    /// The side of the peers.
+    Peers = 0,
+    /// The side of the members.
+    Members = 1,
+}
+
+impl Port {
+    fn of(side: Side) -> Port {
+        match side {
+            Side::Peer => Port::Peers,
+            Side::Member(_) => Port::Members,
+        }
+    }
+}
 
 /// Makes the routing module of a new session.
 pub type NewRouting = Box<dyn Fn() -> Box<dyn Routing> + Send>;
@@ -227,98 +246,10 @@ impl Hub {
         core::mem::take(&mut self.events)
     }
 
-    /// Handles a datagram.
-    pub fn on_datagram(
-        &mut self,
-        now: Duration,
-        port: Port,
-        path: NetworkPath,
-        datagram: &mut [u8],
-        marked: bool,
-    ) {
-        let (size, from) = (datagram.len(), path.remote);
-        let Ok((kind, id, rest)) = packet_type(datagram) else { return };
-        let event = match (kind, port) {
-            (PacketType::Data, _) => return self.on_data(now, port, path, id, datagram, marked),
-            (PacketType::Initial, Port::Peers) => {
-                let has_room = self.sessions() < self.config.peers.connections;
-                let initial = Initial::read(rest, size).ok();
-                initial
-                    .and_then(|initial| self.of_peers.on_initial(now, path, id, &initial, has_room))
-            }
-            (PacketType::Retry, _) => {
-                self.handshakes(port).on_retry(now, from, id, rest);
-                None
-            }
-            (PacketType::Accept, _) => self.handshakes(port).on_accept(from, id, rest),
-            (PacketType::Unknown, _) => {
-                if let Ok(proof) = rest.try_into() {
-                    self.on_unknown(now, (port, from), id, &proof);
-                }
-                None
-            }
-            _ => None,
-        };
-        if let Some(event) = event {
-            self.on_handshake(now, port, event);
-        }
-    }
-
     fn handshakes(&mut self, port: Port) -> &mut Handshakes {
         match port {
             Port::Peers => &mut self.of_peers,
             Port::Members => &mut self.of_members,
-        }
-    }
-
-    fn on_data(
-        &mut self,
-        now: Duration,
-        port: Port,
-        path: NetworkPath,
-        id: ConnectionId,
-        datagram: &mut [u8],
-        marked: bool,
-    ) {
-        let Some(&(session, side)) = self.ids[port as usize].get(&id) else {
-            return self.handshakes(port).answer_unknown(now, path, id, datagram.len());
-        };
-        let Some(seat) = self.seats.get_mut(&session) else {
-            return self.on_reader_data(now, (session, id), path, datagram, marked);
-        };
-        let (time, scope) = (seat.time(now), seat.scope);
-        if seat.session.on_datagram(time, side, path.remote, datagram, marked) {
-            match side {
-                Side::Peer if self.of_peers.confirm(id) => self.welcome(now, session),
-                Side::Peer => {}
-                Side::Member(k) => self.hear(now, scope.place(k)),
-            }
-        }
-        self.look_after(now, session);
-    }
-
-    /// Handles a proof that a connection's other end, which has this number for it, knows it no
-    /// more.
-    fn on_unknown(
-        &mut self,
-        now: Duration,
-        (port, from): (Port, SocketAddr),
-        remote: ConnectionId,
-        proof: &[u8; 16],
-    ) {
-        let range = (remote, port, ConnectionId(0))..=(remote, port, ConnectionId(u64::MAX));
-        let known: Vec<ConnectionId> = self.remotes.range(range).map(|(.., id)| *id).collect();
-        for id in known {
-            let Some(&(session, side)) = self.ids[port as usize].get(&id) else { continue };
-            let Some(seat) = self.seats.get_mut(&session) else {
-                self.on_reader_unknown(session, proof);
-                continue;
-            };
-            if seat.session.is_proof(side, from, proof) {
-                let time = seat.time(now);
-                seat.session.forgotten(time, side);
-                self.look_after(now, session);
-            }
         }
     }
 

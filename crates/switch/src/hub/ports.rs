@@ -7,25 +7,7 @@ use ratewire_acp::channel::Transmit;
 use ratewire_acp::socket::Packets;
 use ratewire_anypoint::Side;
 
-use super::{Hub, SessionId};
-
-/// A side of the switch: each has a socket of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Port {
-    /// The side of the peers.
-    Peers = 0,
-    /// The side of the members.
-    Members = 1,
-}
-
-impl Port {
-    pub(super) fn of(side: Side) -> Port {
-        match side {
-            Side::Peer => Port::Peers,
-            Side::Member(_) => Port::Members,
-        }
-    }
-}
+use super::{Hub, Port, SessionId};
 
 /// The packets of a port.
 pub struct PortOf<'a> {

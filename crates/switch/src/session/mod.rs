@@ -6,6 +6,7 @@
 mod closing;
 mod draining;
 mod gate;
+mod parts;
 mod passing;
 #[cfg(test)]
 mod tests;
@@ -26,8 +27,10 @@ use crate::leg::{self, Content, Leg};
 use gate::Gates;
 use waiting::Held;
 
-/// Packets of a peer that wait for the members' handshakes, at most.
+/// Packets of a peer that wait for the members' handshakes, at most, and bytes of each: a path that
+/// carries larger ones is found later.
 const MOST_WAITING: usize = 64;
+const LONGEST_WAITING: usize = 1500;
 /// Silence after which a switch forgets a connection that owes nothing, except for the positions
 /// of its streams.
 const IDLE_EXPIRY: Duration = Duration::from_secs(10);
@@ -259,6 +262,11 @@ impl Session {
             && self.members.iter().flatten().all(|leg| leg.closing.is_over())
     }
 
+    /// Whether a member gets no new frames.
+    fn is_draining(&self, member: usize) -> bool {
+        self.gates.is_closed(member)
+    }
+
     fn leg(&self, side: Side) -> Option<&Leg> {
         match side {
             Side::Peer => Some(&self.peer),
@@ -356,7 +364,7 @@ impl Session {
         let parts = &datagram[opened.parts];
         match (&mut self.early, side) {
             (Some(early), Side::Peer) => {
-                if early.len() < MOST_WAITING {
+                if early.len() < MOST_WAITING && parts.len() <= LONGEST_WAITING {
                     early.push(Early { header: opened.header, parts: parts.to_vec(), marked });
                 }
             }

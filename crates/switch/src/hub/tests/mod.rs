@@ -2,10 +2,11 @@
 
 mod gateways;
 
+use ratewire_acp::channel::NetworkPath;
 use ratewire_acp::connection::Connection;
 use ratewire_acp::handshakes::{Event, HANDSHAKE, Purpose};
 use ratewire_acp::socket::Packets;
-use ratewire_acp::wire::{EndKind, Target};
+use ratewire_acp::wire::{EndKind, Initial, PacketType, Target, packet_type};
 use ratewire_acp::{Config, Credentials};
 use ratewire_anypoint::routing::RoundRobin;
 use ratewire_anypoint::{FlowControl, Transforms};

@@ -25,9 +25,11 @@ struct Path {
     twice: u64,
     late: u64,
     changed: u64,
+    /// Longest datagram that passes, if not all do.
+    largest: Option<usize>,
 }
 
-const BAD: Path = Path { lost: 20, twice: 10, late: 20, changed: 10 };
+const BAD: Path = Path { lost: 20, twice: 10, late: 20, changed: 10, largest: None };
 
 /// A host at the end of a path.
 struct Host {
@@ -166,7 +168,8 @@ impl Rig {
 
     /// What arrives of a packet, and when.
     fn carry(&mut self, mut bytes: Vec<u8>) -> Vec<(Time, Vec<u8>)> {
-        if self.happens(self.path.lost) {
+        let is_too_large = self.path.largest.is_some_and(|largest| bytes.len() > largest);
+        if is_too_large || self.happens(self.path.lost) {
             return Vec::new();
         }
         if self.happens(self.path.changed) {
