@@ -98,6 +98,7 @@ async fn read_all(
                     begun = None;
                     let (closes, upgrades) = (request.closes, request.upgrades);
                     let upload = request.has_more.then(Rc::<Upload>::default);
+                    client.queue(requests.held());
                     let place = pass_on(ensemble, client, request, upload.clone()).await;
                     let Some(place) = place else { continue };
                     if let Some(upload) = upload {
