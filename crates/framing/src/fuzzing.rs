@@ -37,10 +37,12 @@ pub fn requests(data: &[u8]) -> usize {
     for (request, taken) in &requests {
         let (sent, behind) = stream.split_at(*taken);
         stream = behind;
-        if request.bytes == sent {
-            again(framing, request);
-        } else {
+        if request.bytes != sent {
             part(framing, request, sent);
+        } else if framing.name() == "resp" {
+            parts(framing, request, sent);
+        } else {
+            again(framing, request);
         }
     }
     assert_eq!(rest, stream, "{framing:?} loses bytes");
@@ -117,6 +119,37 @@ fn again(framing: Framing, request: &Request) {
     }
 }
 
+/// A request that is cut alone has the same end; who answers it depends on those before. Its parts
+/// are requests for one server each, with the same key.
+fn parts(framing: Framing, request: &Request, sent: &[u8]) {
+    let cut = |bytes: &[u8]| {
+        let mut buffer = BytesMut::from(bytes);
+        let mut requests = Requests::new(framing, bytes.len());
+        let mut found = Vec::new();
+        while let Some(request) = requests.next(&mut buffer).expect("it is valid") {
+            found.push(request);
+        }
+        assert!(buffer.is_empty(), "{buffer:?} is left of {bytes:?}");
+        found
+    };
+    assert_eq!(cut(sent).len(), 1, "{sent:?} is one request");
+    let Route::Split(parts, gather) = &request.route else { return };
+    for part in parts {
+        let bytes = part.bytes.len();
+        assert!(bytes <= LONGEST[0] && gather.held() == 0, "{sent:?} has a part of {bytes}");
+        let commands = cut(&part.bytes);
+        if let [alone] = &commands[..] {
+            let Route::Server { key, .. } = alone.route else { panic!("{part:?} of {sent:?}") };
+            assert_eq!(key, part.key, "the key of {part:?}");
+        } else {
+            // A transaction, whose last command executes it for a server with its keys.
+            let last = commands.last().expect("EXEC");
+            let Route::Split(again, _) = &last.route else { panic!("{last:?} of {sent:?}") };
+            assert_eq!((again[0].key, &again[0].bytes), (part.key, &part.bytes), "{sent:?}");
+        }
+    }
+}
+
 /// A part of a longer request is a request of its own, with the same key.
 fn part(framing: Framing, request: &Request, sent: &[u8]) {
     assert_eq!(framing.name(), "memcached", "only memcached has parts");
@@ -126,7 +159,7 @@ fn part(framing: Framing, request: &Request, sent: &[u8]) {
     assert!(buffer.is_empty(), "{buffer:?} is left of a part");
     let key = |route: &Route| match route {
         Route::Server { key, .. } => *key,
-        Route::Local(_) => None,
+        _ => None,
     };
     assert_eq!(key(&alone.route), key(&request.route), "the key of {sent:?}");
 }

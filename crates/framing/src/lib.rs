@@ -26,6 +26,7 @@
 mod answers;
 mod framings;
 pub mod fuzzing;
+mod gather;
 mod hash;
 mod reorder;
 mod request;
@@ -35,8 +36,9 @@ mod violation;
 
 pub use answers::{Answer, Answers};
 pub use framings::{Framing, list};
+pub use gather::Gather;
 pub use hash::hash;
 pub use reorder::{Reorder, ReorderError};
-pub use request::{Expect, Request, Route};
+pub use request::{Expect, Part, Request, Route};
 pub use requests::{Requests, Rest};
 pub use violation::{Reason, Violation};

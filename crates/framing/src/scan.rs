@@ -55,6 +55,13 @@ pub trait RequestScanner: Debug + Send {
     /// how they were split into windows.
     fn scan(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason>;
 
+    /// Notes the number of the client, for framings whose clients may ask for it.
+    fn introduce(&mut self, _client: u64) {}
+
+    /// Bytes of requests that are complete and wait for one that sends them.
+    fn held(&self) -> usize {
+        0
+    }
     /// A request whose end is not in the window, although all is known of it: its length is that of
     /// the part that is checked. `None` if requests of the framing have to be whole.
     fn begun(&self) -> Option<RequestCut> {
@@ -122,6 +129,9 @@ pub struct Entry {
     pub streams: bool,
     /// What to write behind a request so that the end of the answer shows.
     pub probe: fn(Expect) -> &'static [u8],
+    /// What to write to a server before the first request of which this is known. It has an
+    /// ordinary answer.
+    pub opening: fn(Expect) -> &'static [u8],
     /// What to send to a client before its connection is closed for this reason.
     pub refusal: fn(&Reason) -> Bytes,
     /// Whether a server keeps what others have not, so that its keys cannot move to them.

@@ -39,7 +39,8 @@ const HEADER: usize = 10;
 const REPLY_HEADER: usize = 13;
 /// Bytes of replies that fit a packet on every path, with room for its headers.
 const FULL: usize = 1000;
-/// Bytes of an answer, and of a request, that may be sent before there is a credit for more.
+/// Bytes of an answer, and of a request behind its beginning, that may be sent before there is a
+/// credit for more.
 pub const CREDIT: u64 = 256 << 10;
 
 /// A whole request, or its beginning.

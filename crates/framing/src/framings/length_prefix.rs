@@ -17,6 +17,7 @@ pub const ENTRY: Entry = Entry {
     answers: || Box::new(Answers::default()),
     streams: false,
     probe: |_| b"",
+    opening: |_| b"",
     refusal: |_| Bytes::new(),
     is_store: false,
     may_repeat: |_| false,

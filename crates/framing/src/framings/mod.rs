@@ -61,6 +61,26 @@ impl Framing {
         (self.0.failure)(expect, message)
     }
 
+    /// What to write to a server before the first request of which this is known; usually nothing.
+    /// The server answers it as it does a request of which [`Expect::ORDINARY`] is known, and
+    /// nobody needs the answer. Requests with different openings need different connections.
+    ///
+    /// ```
+    /// use bytes::BytesMut;
+    /// use ratewire_framing::{Framing, Requests, Route};
+    ///
+    /// let redis = Framing::named("resp").unwrap();
+    /// let mut requests = Requests::new(redis, 1000);
+    /// let mut buffer = BytesMut::from("HELLO 3\r\nGET a\r\n");
+    /// requests.next(&mut buffer).unwrap().unwrap();
+    /// let get = requests.next(&mut buffer).unwrap().unwrap();
+    /// let Route::Server { expect, .. } = get.route else { panic!("a key") };
+    /// assert_eq!(redis.opening(expect), b"HELLO 3\r\n");
+    /// ```
+    pub fn opening(self, expect: Expect) -> &'static [u8] {
+        (self.0.opening)(expect)
+    }
+
     /// Whether a server keeps what others have not, so that its keys cannot move to them.
     pub fn is_store(self) -> bool {
         self.0.is_store

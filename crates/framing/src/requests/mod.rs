@@ -9,10 +9,12 @@ use crate::violation::{Reason, Violation};
 
 /// Cuts the stream of one client into requests.
 ///
-/// A request's bytes are those that the client sent, and requests in order make up the stream. Two
+/// A request's bytes are those that the client sent, and requests in order make up the stream. Some
 /// kinds of requests differ:
 ///
 /// - A memcached `get` of several keys becomes one request for each key.
+/// - A request of Redis with keys of several servers has a part for each. `EXEC` has one part, with
+///   the commands that were queued before.
 /// - An HTTP request with `Expect: 100-continue` has a request without bytes in front of it, whose
 ///   local answer is the interim response.
 ///
@@ -85,6 +87,19 @@ impl Requests {
         Requests::of(framing, framing.requests(Some(longest)), longest)
     }
 
+    /// Gives the client a number, for framings whose clients may ask for it.
+    #[must_use]
+    pub fn of_client(mut self, number: u64) -> Requests {
+        self.scanner.introduce(number);
+        self
+    }
+
+    /// Bytes of requests that have been taken, and are kept until another one sends them: commands
+    /// of a transaction.
+    pub fn held(&self) -> usize {
+        self.scanner.held()
+    }
+
     fn of(framing: Framing, scanner: Box<dyn RequestScanner>, longest: usize) -> Requests {
         let (state, protocol) = (State::Request, Protocol::Same);
         Requests { framing, scanner, longest, state, closes: false, protocol }
@@ -112,8 +127,10 @@ impl Requests {
     /// assert_eq!(requests.next(&mut buffer), Ok(None));
     /// ```
     pub fn in_pieces(framing: Framing, longest: usize) -> Requests {
-        let longest = if framing.streams() { longest.min(LONGEST_HEAD) } else { longest };
-        Requests::of(framing, framing.requests(None), longest)
+        match framing.streams() {
+            true => Requests::of(framing, framing.requests(None), longest.min(LONGEST_HEAD)),
+            false => Requests::new(framing, longest),
+        }
     }
 
     /// Takes the next request, or its first piece, from the front of the buffer; `None` if more

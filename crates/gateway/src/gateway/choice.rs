@@ -70,6 +70,16 @@ impl Choice {
         Some(Choice { by: By::Module(module), keeps, members, seen: Vec::new(), number: 0 })
     }
 
+    /// The members that have a part of the keys.
+    pub(super) fn all(&self) -> Vec<Rc<Upstream>> {
+        let has_keys = |member: &&Rc<Upstream>| match member.state() {
+            State::Up => true,
+            State::Down(_) => self.keeps,
+            State::Leaving | State::Gone => false,
+        };
+        self.members.iter().filter(has_keys).cloned().collect()
+    }
+
     /// Chooses the member of a request.
     pub(super) fn choose(&mut self, ask: &Ask) -> Chosen {
         let keeps = self.keeps && !ask.is_for_any;

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use ratewire_framing::{Expect, Framing, Reorder};
 use tokio::sync::Notify;
 
+use super::gather::Gathers;
 use super::memory::Memory;
 
 /// Requests of a client that wait for answers, and bytes of answers that wait for those before
@@ -21,6 +22,9 @@ const ENOUGH: usize = 1 << 20;
 const FEW: usize = 128 << 10;
 /// Bytes of answers from which on a client is ended that does not take them.
 const LIMIT: usize = 64 << 20;
+/// Bytes of answers of parts that are held until the others come.
+const MOST_GATHERED: usize = 32 << 20;
+const TOO_LONG: &str = "the answers of the parts have more than 32 MiB: ask for fewer keys";
 /// Bytes of answers from which on no more are written at once.
 const BATCH: usize = 1 << 20;
 /// Bytes of an answer that a client is taken to ask for, at least.
@@ -49,6 +53,8 @@ pub(super) struct Client {
     framing: Framing,
     memory: Rc<Memory>,
     reorder: RefCell<Reorder>,
+    /// Requests that have parts.
+    pub(super) gathers: Gathers,
     /// The place after which the connection closes.
     closes_after: Cell<Option<u64>>,
     /// Bytes of requests that no member has.
@@ -73,6 +79,7 @@ impl Client {
             framing,
             memory,
             reorder: RefCell::new(Reorder::new(MOST, MOST_HELD)),
+            gathers: Gathers::default(),
             closes_after: Cell::new(None),
             asked: Cell::new(0),
             expected: Cell::new(LEAST),
@@ -100,7 +107,7 @@ impl Client {
     }
     /// Bytes of answers that are held.
     pub(super) fn held(&self) -> usize {
-        self.reorder.borrow().held()
+        self.reorder.borrow().held() + self.gathers.held()
     }
 
     /// The place of the next request; `None` if there is none.
@@ -128,10 +135,10 @@ impl Client {
         self.expected.get()
     }
 
-    /// Whether requests have to wait until the client takes answers; they are then told when it
-    /// has ([`Client::resumes`]).
-    pub(super) fn holds(&self) -> bool {
-        let holds = self.held() >= ENOUGH;
+    /// Whether a request has to wait until the client takes answers; it is then told when it has
+    /// ([`Client::resumes`]). That whose answer is the next to leave does not wait.
+    pub(super) fn holds(&self, place: Place) -> bool {
+        let holds = self.untaken() >= ENOUGH && place.order > self.reorder.borrow().first();
         if holds {
             self.is_held.set(true);
         }
@@ -150,8 +157,17 @@ impl Client {
     pub(super) fn resumes(&self) -> bool {
         self.has_taken() && self.is_held.replace(false)
     }
+    /// Whether requests have waited, and the next answer to leave is not there: its request may be
+    /// one of them.
+    pub(super) fn lacks_next(&self) -> bool {
+        self.waits() && self.is_held.replace(false)
+    }
     fn has_taken(&self) -> bool {
-        self.held() < if self.memory.is_scarce() { 1 } else { FEW }
+        self.untaken() < if self.memory.is_scarce() { 1 } else { FEW }
+    }
+    /// Bytes of answers that are whole, or whose beginning may leave.
+    fn untaken(&self) -> usize {
+        self.reorder.borrow().held()
     }
 
     /// Puts a piece of an answer in its place, of which more comes.
@@ -173,6 +189,9 @@ impl Client {
     /// Puts an error in the place of an answer. If the framing has none, or a part of the answer is
     /// there, the connection closes.
     pub(super) fn fail(&self, place: Place, expect: Expect, why: &str, has_begun: bool) {
+        // Nothing has left of an answer that has parts.
+        let has_begun = has_begun && !self.gathers.has(place.order);
+        self.gathers.fail(place.order, place.part, why);
         let answer = if has_begun { None } else { self.framing.failure(expect, why) };
         match answer {
             Some(answer) => self.put(place, answer, true),
@@ -180,6 +199,16 @@ impl Client {
                 self.close_after(place.order);
                 self.put(place, Bytes::new(), true);
             }
+        }
+    }
+
+    /// Notes the number of parts of a request, whose answers may have come before.
+    pub(super) fn expect(&self, order: u64, parts: usize) {
+        let before = self.gathers.held();
+        let answer = self.gathers.expect(order, parts);
+        self.memory.give(before - self.gathers.held());
+        if let Some(answer) = answer {
+            self.answer(order, answer);
         }
     }
 
@@ -191,6 +220,9 @@ impl Client {
     fn put(&self, place: Place, bytes: Bytes, is_last: bool) {
         if self.is_gone.get() {
             return;
+        }
+        if self.gathers.has(place.order) {
+            return self.put_part(place, &bytes, is_last);
         }
         let length = bytes.len();
         let put = {
@@ -207,6 +239,29 @@ impl Client {
         }
         if self.held() > LIMIT {
             self.end();
+        }
+    }
+
+    /// Puts an answer of a part, or a piece of it, beside those of the others.
+    fn put_part(&self, place: Place, bytes: &Bytes, is_last: bool) {
+        let before = self.gathers.held();
+        let is_long = before + bytes.len() > MOST_GATHERED;
+        let failure = is_long.then(|| self.framing.failure(Expect::ORDINARY, TOO_LONG));
+        let answer = match (failure.flatten(), is_last) {
+            (Some(failure), _) => {
+                self.gathers.fail(place.order, place.part, TOO_LONG);
+                self.gathers.put(place.order, place.part, failure)
+            }
+            (None, true) => self.gathers.put(place.order, place.part, bytes.clone()),
+            (None, false) => {
+                self.gathers.add(place.order, place.part, bytes);
+                None
+            }
+        };
+        self.memory.give(before);
+        self.memory.take(self.gathers.held());
+        if let Some(answer) = answer {
+            self.answer(place.order, answer);
         }
     }
 
@@ -272,9 +327,12 @@ mod tests {
         let places: Vec<u64> = std::iter::from_fn(|| client.reserve()).collect();
         assert_eq!((places.len(), client.last()), (MOST, Some(MOST as u64 - 1)));
         let put = |place: u64| client.finish(Place::whole(place), long.clone(), false, 1);
-        assert!(!client.holds());
+        let [first, last] = [0, 1023].map(Place::whole);
+        assert!(!client.holds(last));
         put(1);
-        assert!(client.holds() && !client.resumes());
+        assert!(client.holds(last) && !client.holds(first) && !client.resumes());
+        assert!(client.lacks_next() && !client.lacks_next());
+        assert!(client.holds(last));
         (2..=LIMIT as u64 / ENOUGH as u64).for_each(put);
         assert!(!is_ended(&client).await);
         put(65);
@@ -314,7 +372,7 @@ mod tests {
         };
         assert_eq!([finish(8000), finish(1), finish(1)], [8000, 7000, 6125]);
         (0..100).for_each(|_| _ = finish(1));
-        assert_eq!(finish(1), LEAST);
+        assert_eq!(client.expected(), LEAST);
     }
 
     #[test]

@@ -13,8 +13,9 @@ use ratewire_framing::{Expect, Framing};
 use ratewire_switch_interface::table::{MemberState, Table};
 use ratewire_units::Bytes as Size;
 use ring::rand::{SecureRandom, SystemRandom};
+use tokio::sync::Notify;
 use tokio::task::spawn_local;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::ask::Ask;
 use super::choice::{Choice, Chosen};
@@ -56,6 +57,8 @@ pub(super) struct Ensemble {
     /// The number of the switch's process.
     known: Cell<Option<u64>>,
     asked: Cell<u64>,
+    /// Woken when the members are known.
+    told: Notify,
 }
 
 impl Ensemble {
@@ -85,6 +88,7 @@ impl Ensemble {
             waiting: RefCell::default(),
             known: Cell::new(None),
             asked: Cell::new(0),
+            told: Notify::new(),
         })
     }
 
@@ -113,6 +117,51 @@ impl Ensemble {
         };
         let (client, since, content) = (Rc::clone(client), Instant::now(), message.encode());
         self.place(Ask { client, place, expect, since, content, is_for_any, may_repeat, upload });
+    }
+
+    /// Sends a request of a client to all members; returns how many there are. Their answers take
+    /// the places of parts, from 0 on.
+    pub(super) fn ask_all(
+        &self,
+        client: &Rc<Client>,
+        order: u64,
+        expect: Expect,
+        bytes: &Bytes,
+    ) -> usize {
+        let members = match &*self.spread.borrow() {
+            Spread::Gateway(choice) => choice.all(),
+            // The switch gives a request to one member.
+            Spread::Unknown | Spread::Switch(_) => return 0,
+        };
+        let since = Instant::now();
+        let (is_for_any, may_repeat) = (false, self.framing.may_repeat(bytes));
+        for (part, member) in (0..).zip(&members) {
+            let request = RequestFrame { key: 0, expect, bytes: bytes.clone() };
+            let content = Message::Request(request).encode();
+            let (client, place) = (Rc::clone(client), Place { order, part });
+            let upload = None;
+            let ask = Ask { client, place, expect, since, content, is_for_any, may_repeat, upload };
+            match member.state() {
+                State::Down(why) => ask.fail(&format!("member {} is down: {why}", member.name())),
+                State::Up | State::Leaving | State::Gone => member.ask(ask),
+            }
+        }
+        members.len()
+    }
+
+    /// Waits until the switch has told its members, as long as for an answer.
+    pub(super) async fn until_known(&self) {
+        let known = async {
+            loop {
+                let told = self.told.notified();
+                if !matches!(*self.spread.borrow(), Spread::Unknown) {
+                    return;
+                }
+                told.await;
+            }
+        };
+        // Who asks in vain is told so.
+        _ = timeout(self.timeout, known).await;
     }
 
     /// Gives a request to its member.
@@ -161,6 +210,7 @@ impl Ensemble {
                 Spread::Switch(all)
             }
         };
+        self.told.notify_waiters();
         let is_left =
             |known: &Rc<Upstream>| !members.iter().any(|member| Rc::ptr_eq(member, known));
         let left: Vec<Rc<Upstream>> =

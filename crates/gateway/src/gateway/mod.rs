@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `serving` | the connection of a client: requests are read, answers written |
 //! | `client` | the order of its answers, and what is held for it |
+//! | `parts` | requests that go to several members |
+//! | `gather` | the answers of their parts |
 //! | `memory` | the bytes that are held for all clients |
 //! | `ensemble` | the members, and requests that have none yet |
 //! | `directory` | what the switch tells of its members |
@@ -21,7 +23,9 @@ mod directory;
 mod ensemble;
 mod exchanges;
 mod fair;
+mod gather;
 mod memory;
+mod parts;
 mod serving;
 mod upload;
 mod upstream;

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::client::{Client, Place};
 use super::ensemble::Ensemble;
 use super::memory::Memory;
+use super::parts;
 use super::upload::Upload;
 use crate::stream::Stream;
 
@@ -82,7 +83,7 @@ async fn read_all(
     client: &Rc<Client>,
     mut read: ReadHalf<Stream>,
 ) -> io::Result<()> {
-    let mut requests = Requests::in_pieces(rules.framing, rules.longest);
+    let mut requests = Requests::in_pieces(rules.framing, rules.longest).of_client(client.id);
     let mut buffer = BytesMut::new();
     let mut part = Part { memory, bytes: 0 };
     let mut begun = None;
@@ -97,7 +98,8 @@ async fn read_all(
                     begun = None;
                     let (closes, upgrades) = (request.closes, request.upgrades);
                     let upload = request.has_more.then(Rc::<Upload>::default);
-                    let Some(place) = pass_on(ensemble, client, request, upload.clone()) else {
+                    let place = pass_on(ensemble, client, request, upload.clone()).await;
+                    let Some(place) = place else {
                         continue;
                     };
                     if let Some(upload) = upload {
@@ -207,7 +209,7 @@ impl Rest<'_, '_> {
     }
 }
 
-fn pass_on(
+async fn pass_on(
     ensemble: &Rc<Ensemble>,
     client: &Rc<Client>,
     request: Request,
@@ -216,6 +218,10 @@ fn pass_on(
     let place = client.reserve()?;
     match request.route {
         Route::Local(bytes) => client.answer(place, bytes),
+        Route::Split(list, gather) => parts::split(ensemble, client, place, list, gather),
+        Route::All(expect, gather) => {
+            parts::all(ensemble, client, place, (expect, request.bytes), gather).await;
+        }
         Route::Server { key, expect } => {
             ensemble.ask(client, Place::whole(place), (key, expect), request.bytes, upload);
         }
@@ -236,6 +242,9 @@ async fn write_all(
         if answers.is_empty() && !closes {
             if out.capacity() > KEPT {
                 out = BytesMut::new();
+            }
+            if client.lacks_next() {
+                ensemble.resume(client);
             }
             client.answered.notified().await;
             continue;

@@ -179,8 +179,9 @@ impl Upstream {
     /// The next request of a client that takes its answers.
     fn next(&self) -> Option<Ask> {
         let mut waiting = self.waiting.borrow_mut();
-        while let Some(client) = waiting.peek().map(|ask| Rc::clone(&ask.client)) {
-            if client.holds() {
+        while let Some(ask) = waiting.peek() {
+            let client = Rc::clone(&ask.client);
+            if client.holds(ask.place) {
                 waiting.hold(client.id, true);
                 continue;
             }

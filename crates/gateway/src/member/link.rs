@@ -91,18 +91,6 @@ impl Link {
         visit.is_none_or(|visit| self.gateways.borrow_mut().take(visit, number))
     }
 
-    /// The next message, if it is there. `None` also when there are no more.
-    ///
-    /// # Errors
-    /// As [`Link::receive`].
-    pub(super) async fn receive_at_once(&self) -> Result<Option<(u64, Message)>, Error> {
-        tokio::select! {
-            biased;
-            next = self.receive() => next,
-            () = std::future::ready(()) => Ok(None),
-        }
-    }
-
     /// Whether the other end has sent its last message, and it was received.
     pub(super) fn is_at_end(&self) -> bool {
         self.is_at_end.get()

@@ -5,7 +5,7 @@
 //! | `link.rs` | a connection of a switch |
 //! | `gateways.rs` | which requests of each gateway have come |
 //! | `server.rs` | connections with the server |
-//! | `pipeline` | one connection with the server, on which requests follow each other |
+//! | `pipeline` | a connection with the server, on which requests follow each other |
 //! | `exchanges` | a connection with the server for each request that is under way |
 
 mod exchanges;
@@ -116,7 +116,7 @@ impl Member {
 }
 
 /// Serves a connection of a switch until it ends.
-async fn serve(config: &MemberConfig, pool: &Rc<Pool>, link: Link) {
+async fn serve(config: &Rc<MemberConfig>, pool: &Rc<Pool>, link: Link) {
     let link = Rc::new(link);
     let serving = async {
         match config.framing.streams() {

@@ -166,3 +166,28 @@ async fn clients_beyond_the_limit_wait_for_a_place_and_are_told_if_there_is_none
     })
     .await;
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn long_answers_that_wait_for_the_first_do_not_hold_up_its_request() {
+    in_time(async {
+        let servers = [Server::Answers(b'0', 100_000), Server::Answers(b'1', 100_000)];
+        let (gateway, keys) = around(&servers, Setting::default()).await;
+        let client = Client::new(gateway).await;
+        // One server's answers fill what is held before the other has any request.
+        let mut lines = String::new();
+        for _ in 0..40 {
+            (0..4).for_each(|_| lines += &format!("{} long\n", keys[0]));
+            (0..20).for_each(|_| lines += &format!("{} long\n", keys[1]));
+        }
+        let (mut read, mut write) = (client.read, client.write);
+        let sending = spawn_local(async move { write.write_all(lines.as_bytes()).await });
+        for k in 0..40 * 24 {
+            let mut answer = String::new();
+            read.read_line(&mut answer).await.expect("an answer");
+            let from = if k % 24 < 4 { '0' } else { '1' };
+            assert!(answer.starts_with(from) && answer.len() == 100_002, "{k}: {}", answer.len());
+        }
+        sending.await.expect("an end").expect("room");
+    })
+    .await;
+}

@@ -6,6 +6,7 @@ mod http1;
 mod isolation;
 mod length_prefix;
 mod lines;
+mod resp;
 mod streams;
 
 use std::net::SocketAddr;

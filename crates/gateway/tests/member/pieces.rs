@@ -131,7 +131,7 @@ async fn an_upload_passes_as_the_server_takes_it() {
         let peer = Peer::new(member("http1", server.address)).await;
         for total in [10, 300_000, 20_000_000] {
             let head = format!("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: {total}\r\n\r\n");
-            let mut credit = CREDIT - head.len() as u64;
+            let mut credit = CREDIT;
             let exchange = peer.begin(head, 0).await;
             let mut sent = 0;
             while sent < total {
@@ -147,6 +147,22 @@ async fn an_upload_passes_as_the_server_takes_it() {
             assert_eq!(peer.body(exchange).await, format!("{total} true"));
         }
         assert_eq!(server.accepted.get(), 1);
+    })
+    .await;
+}
+
+/// Else a gateway would have credit for more than the member takes.
+#[tokio::test(flavor = "current_thread")]
+async fn no_credit_is_given_for_the_beginning_of_a_request() {
+    in_time(async {
+        let server = server(count).await;
+        let peer = Peer::new(member("http1", server.address)).await;
+        let body: Vec<u8> = (0..200_000).map(|at| (at / 1000) as u8).collect();
+        let head = b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n";
+        let exchange = peer.begin([head, &body[..150_000]].concat(), 0).await;
+        peer.more(exchange, body[150_000..].to_vec(), true).await;
+        let Reply::Answer { bytes, .. } = peer.reply(exchange).await else { panic!("a credit") };
+        assert!(bytes.ends_with(b"200000 true"), "{bytes:?}");
     })
     .await;
 }

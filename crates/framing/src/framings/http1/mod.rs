@@ -23,6 +23,7 @@ pub const ENTRY: Entry = Entry {
     summary: "HTTP/1.0 and HTTP/1.1, with upgrades such as WebSocket, without CONNECT.",
     requests: |longest| Box::new(request::Scanner::new(longest)),
     answers: || Box::new(answer::Scanner::default()),
+    opening: |_| b"",
     streams: true,
     probe: |_| b"",
     refusal: |reason| {

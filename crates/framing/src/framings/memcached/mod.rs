@@ -10,6 +10,7 @@
 
 mod answer;
 mod command;
+mod gather;
 mod request;
 
 use bytes::Bytes;
@@ -29,6 +30,7 @@ pub const ENTRY: Entry = Entry {
         QUIET => b"mn\r\n",
         _ => b"",
     },
+    opening: |_| b"",
     refusal: |reason| match reason {
         Reason::TooLong { .. } => {
             Bytes::from_static(b"SERVER_ERROR object too large for cache\r\n")

@@ -3,11 +3,12 @@
 use bytes::Bytes;
 
 use crate::hash::hash;
-use crate::request::Route;
+use crate::request::{Expect, Route};
 use crate::scan::{Cursor, RequestCut, RequestScanner, Step, more, without_cr};
 use crate::violation::Reason;
 
 use super::command::{Command, is_get, is_key, key_too_long, read, words};
+use super::gather::gather;
 use super::{SOME_VALUES, VALUES};
 
 /// First byte of a request of the binary protocol.
@@ -84,6 +85,11 @@ impl Scanner {
         Ok(Step::Done(match read(content)? {
             Command::Local(answer) => Some(RequestCut::local(length, answer)),
             Command::Quit => Some(RequestCut { closes: true, ..RequestCut::local(length, "") }),
+            Command::Any => Some(RequestCut::server(length, None, Expect::ORDINARY)),
+            Command::All { expect } => {
+                let route = Route::All(expect, gather());
+                Some(RequestCut { route, ..RequestCut::local(length, "") })
+            }
             Command::Plain { key, expect } => {
                 Some(RequestCut::server(length, Some(hash(key)), expect))
             }
@@ -164,7 +170,6 @@ fn words_end(content: &[u8], count: usize) -> usize {
 mod tests {
     use super::super::{NOREPLY, QUIET};
     use super::*;
-    use crate::request::Expect;
 
     /// Cuts all requests: the bytes that each takes, and the cut.
     fn cuts(stream: &str) -> Vec<(&str, RequestCut)> {
@@ -190,6 +195,14 @@ mod tests {
             (bytes, RequestCut::server(bytes.len(), Some(hash(key.as_bytes())), expect))
         });
         assert_eq!(cuts(stream), expected);
+    }
+
+    #[test]
+    fn some_commands_are_for_any_server_and_others_for_all() {
+        let version = RequestCut::server(9, None, Expect::ORDINARY);
+        assert_eq!(cuts("version\r\n"), [("version\r\n", version)]);
+        let [(_, flush)] = &cuts("flush_all noreply\r\n")[..] else { panic!("one request") };
+        assert_eq!(flush.route, Route::All(NOREPLY, gather()));
     }
 
     #[test]

@@ -54,6 +54,7 @@ impl UnderWay {
                 {
                     self.end(exchange);
                     let why = "the gateway sends more of a request than it has credit for";
+                    self.pool.note(why);
                     self.link.reply_at_once(exchange, Reply::Failed(why.into()));
                 }
             }

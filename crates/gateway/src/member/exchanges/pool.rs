@@ -26,6 +26,8 @@ const MOST: usize = 900;
 const MOST_BYTES: usize = 16 << 20;
 /// Time for which a connection is kept: servers close them after 5 s and more.
 const LONGEST_IDLE: Duration = Duration::from_secs(30);
+/// Time for which the same failure is not logged again.
+const SILENCE: Duration = Duration::from_secs(1);
 
 pub(in crate::member) struct Pool {
     config: Rc<MemberConfig>,
@@ -36,8 +38,8 @@ pub(in crate::member) struct Pool {
     idle: RefCell<VecDeque<(Instant, Stream)>>,
     kept: Notify,
     is_down: Cell<bool>,
-    /// What was logged last.
-    last: RefCell<String>,
+    /// What was logged last, and when.
+    last: RefCell<Option<(Instant, String)>>,
 }
 
 /// A connection for a request.
@@ -123,7 +125,6 @@ impl Pool {
 
     /// Keeps a connection for another request.
     pub(super) fn keep(&self, stream: Stream) {
-        self.last.borrow_mut().clear();
         let mut idle = self.idle.borrow_mut();
         idle.push_back((Instant::now(), stream));
         // The place of the request that has had this connection is still taken.
@@ -134,11 +135,12 @@ impl Pool {
         self.kept.notify_one();
     }
 
-    /// Logs why a request has failed, once for the same reason.
+    /// Logs why a request has failed: the same reason once a second.
     pub(super) fn note(&self, why: &str) {
-        if *self.last.borrow() != why {
+        let mut last = self.last.borrow_mut();
+        if last.as_ref().is_none_or(|(at, known)| known != why || at.elapsed() >= SILENCE) {
             warn!(target: "ratewire_gateway", reason = why, "the server fails requests");
-            *self.last.borrow_mut() = why.to_string();
+            *last = Some((Instant::now(), why.to_string()));
         }
     }
 }

@@ -103,10 +103,13 @@ impl Talk<'_> {
     /// Writes the request. A server that takes no more may nevertheless have answered, so that ends
     /// nothing; a gateway that is gone does.
     async fn write(&self, request: &RequestFrame, mut write: WriteHalf<&mut Stream>) -> End {
-        let mut next = More::Bytes(request.bytes.clone());
+        if write.write_all(&request.bytes).await.is_err() {
+            return std::future::pending().await;
+        }
+        // The beginning of a request needs no credit.
         let mut taken = 0;
         loop {
-            match next {
+            match self.exchange.more().await {
                 More::Bytes(bytes) => {
                     if write.write_all(&bytes).await.is_err() {
                         return std::future::pending().await;
@@ -125,11 +128,10 @@ impl Talk<'_> {
                     return End::Broken { why, has_answered: true };
                 }
             }
-            if taken >= CREDIT_STEP && !self.exchange.is_whole {
+            if taken >= CREDIT_STEP {
                 self.link.reply(self.exchange.number, Reply::Credit(taken)).await;
                 taken = 0;
             }
-            next = self.exchange.more().await;
         }
     }
 

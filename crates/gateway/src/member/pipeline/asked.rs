@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use bytes::BytesMut;
-use ratewire_framing::{Answer, Answers, Framing, Violation};
+use bytes::{Bytes, BytesMut};
+use ratewire_framing::{Answer, Answers, Expect, Framing, Violation};
 
 use crate::frame::RequestFrame;
 
@@ -35,6 +35,20 @@ impl Asked {
     pub(super) fn new(framing: Framing) -> Asked {
         let answers = Answers::new(framing, PIECE, MOST);
         Asked { answers, requests: VecDeque::new(), bytes: 0, answered: 0 }
+    }
+
+    /// What is to be written first, whose answer nobody gets.
+    pub(super) fn begin(&mut self, opening: &'static [u8]) -> BytesMut {
+        if !opening.is_empty()
+            && let Some(probe) = self.answers.expect(Expect::ORDINARY)
+        {
+            let bytes = Bytes::from([opening, probe].concat());
+            self.bytes += bytes.len();
+            let request = RequestFrame { key: 0, expect: Expect::ORDINARY, bytes: bytes.clone() };
+            self.requests.push_back(Asking { exchange: 0, request, is_cancelled: true });
+            return BytesMut::from(bytes);
+        }
+        BytesMut::new()
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -1,15 +1,20 @@
-//! One connection with the server, on which requests follow each other without waiting.
+//! A connection with the server, on which requests follow each other without waiting; and another
+//! for each kind of requests that need something said before them.
 
 mod asked;
 mod passing;
+mod source;
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 use asked::{Asked, Asking};
 use passing::{Ended, pass};
 use ratewire_acp::Error;
 use ratewire_daemon::log::reason;
+use source::Source;
+use tokio::task::JoinSet;
 use tracing::warn;
 
 use super::MemberConfig;
@@ -18,7 +23,32 @@ use super::server::{RETRY, open};
 use crate::frame::{Message, Reply};
 
 /// Serves a connection of a switch until it ends.
-pub(super) async fn serve(config: &MemberConfig, link: &Link) {
+pub(super) async fn serve(config: &Rc<MemberConfig>, link: &Rc<Link>) {
+    let others = Rc::new(RefCell::new(JoinSet::new()));
+    let (framing, running) = (config.framing, Rc::clone(&others));
+    let (other_config, other_link) = (Rc::clone(config), Rc::clone(link));
+    let source = Source::Link {
+        link: Rc::clone(link),
+        framing,
+        others: RefCell::new(BTreeMap::new()),
+        begin: Box::new(move |opening, inbox| {
+            let (config, link) = (Rc::clone(&other_config), Rc::clone(&other_link));
+            let source = Source::Inbox { link, opening, inbox };
+            running.borrow_mut().spawn_local(async move { run(&config, &source).await });
+        }),
+    };
+    run(config, &source).await;
+    let mut others = others.take();
+    // Else there is nobody to answer any more.
+    if source.is_at_end() {
+        source.finish();
+        while others.join_next().await.is_some() {}
+    }
+    others.shutdown().await;
+}
+
+/// Keeps a connection with the server until there are no more messages for it.
+async fn run(config: &MemberConfig, source: &Source) {
     // Requests that no server has.
     let mut waiting = VecDeque::new();
     let mut is_down = false;
@@ -26,7 +56,7 @@ pub(super) async fn serve(config: &MemberConfig, link: &Link) {
         let (failed, why) = match open(&config.server, config.patience, is_down).await {
             Ok(stream) => {
                 let asked = RefCell::new(Asked::new(config.framing));
-                let ended = pass(link, stream, &asked, &mut waiting).await;
+                let ended = pass(source, stream, &asked, &mut waiting).await;
                 let asked = asked.into_inner();
                 // A server that accepts and closes at once is as good as none.
                 is_down = asked.answered == 0;
@@ -43,10 +73,10 @@ pub(super) async fn serve(config: &MemberConfig, link: &Link) {
             }
             Err(error) => {
                 is_down = true;
-                if add_all(link, &mut waiting).await.is_err() {
+                if add_all(source, &mut waiting).await.is_err() {
                     return;
                 }
-                if waiting.is_empty() && link.is_at_end() {
+                if waiting.is_empty() && source.is_at_end() {
                     return;
                 }
                 (std::mem::take(&mut waiting), reason(&error))
@@ -60,7 +90,7 @@ pub(super) async fn serve(config: &MemberConfig, link: &Link) {
         }
         for exchange in failed {
             let why = format!("the server is gone: {why}");
-            link.reply(exchange, Reply::Failed(why.into())).await;
+            source.link().reply(exchange, Reply::Failed(why.into())).await;
         }
         if is_down {
             tokio::time::sleep(RETRY).await;
@@ -72,8 +102,8 @@ pub(super) async fn serve(config: &MemberConfig, link: &Link) {
 ///
 /// # Errors
 /// When the connection of the switch has ended.
-async fn add_all(link: &Link, waiting: &mut VecDeque<Asking>) -> Result<(), Error> {
-    while let Some((exchange, message)) = link.receive_at_once().await? {
+async fn add_all(source: &Source, waiting: &mut VecDeque<Asking>) -> Result<(), Error> {
+    while let Some((exchange, message)) = source.receive_at_once().await? {
         match message {
             Message::Request(request) => {
                 waiting.push_back(Asking { exchange, request, is_cancelled: false });

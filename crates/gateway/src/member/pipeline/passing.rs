@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::sync::Notify;
 
 use super::asked::{Asked, Asking, cancel};
+use super::source::Source;
 use crate::frame::{Message, Reply};
 use crate::member::link::Link;
 use crate::stream::Stream;
@@ -32,7 +33,7 @@ pub(super) enum Ended {
 
 /// Passes requests and answers on until one of the ends is gone.
 pub(super) async fn pass(
-    link: &Link,
+    source: &Source,
     stream: Stream,
     asked: &RefCell<Asked>,
     waiting: &mut VecDeque<Asking>,
@@ -40,8 +41,8 @@ pub(super) async fn pass(
     let (read, write) = tokio::io::split(stream);
     let room = Notify::new();
     tokio::select! {
-        ended = requests(link, write, asked, &room, waiting) => ended,
-        ended = answers(link, read, asked, &room) => ended,
+        ended = requests(source, write, asked, &room, waiting) => ended,
+        ended = answers(source.link(), read, asked, &room) => ended,
     }
 }
 
@@ -54,13 +55,13 @@ enum Next {
 
 /// Writes requests. Only the switch ends this: what a server that takes no more has said is read.
 async fn requests(
-    link: &Link,
+    source: &Source,
     mut write: WriteHalf<Stream>,
     asked: &RefCell<Asked>,
     room: &Notify,
     waiting: &mut VecDeque<Asking>,
 ) -> Ended {
-    let mut out = BytesMut::new();
+    let mut out = asked.borrow_mut().begin(source.opening());
     let mut is_last = false;
     loop {
         while out.len() < BATCH && asked.borrow_mut().take_from(waiting, &mut out) {}
@@ -72,7 +73,7 @@ async fn requests(
         // What can be had without waiting is written at once.
         let next = tokio::select! {
             biased;
-            message = link.receive(), if may_receive => Next::Message(message),
+            message = source.receive(), if may_receive => Next::Message(message),
             () = std::future::ready(()), if !out.is_empty() => Next::Write,
             () = room.notified() => Next::Room,
         };
@@ -87,7 +88,7 @@ async fn requests(
                 }
                 Message::Begin(_) => {
                     let why = "requests of this framing are not sent in pieces";
-                    link.reply_at_once(exchange, Reply::Failed(why.into()));
+                    source.link().reply_at_once(exchange, Reply::Failed(why.into()));
                 }
                 Message::More { .. } | Message::Credit { .. } | Message::Hello { .. } => {}
             },
