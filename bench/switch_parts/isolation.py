@@ -1,0 +1,100 @@
+"""What clients of other servers, and other clients of the same server, get of the harm of one."""
+import contextlib
+import time
+
+from . import clients, proxies, report, resp, servers
+
+# A server that hangs: 20 clients set values of 100 kB at it, and go on while it is stopped.
+WRITERS, SIZE = 20, 100_000
+BEFORE, AFTER = 3.0, 1.5
+# A client that asks for so many values of 100 kB and reads none, beside as many others at each server.
+UNREAD, BESIDE = 1_000, 2
+
+
+def hung(proxy, seconds):
+    """Answers of the three other servers, before one server is stopped and while it is."""
+    with servers.redis() as (numbers, processes), proxy.start(numbers) as running:
+        (first, _), *others = clients.places(running, proxy.by_key, numbers)
+        writers = clients.Background(clients.write, first, WRITERS, SIZE)
+        probes = clients.Background(clients.probe, [place for place, _ in others])
+        with writers, probes:
+            time.sleep(BEFORE)
+            stopped = time.monotonic()
+            processes[0].pause()
+            time.sleep(seconds)
+            resumed = time.monotonic()
+            processes[0].resume()
+            time.sleep(AFTER)
+            times, written = probes.finish(), writers.finish()
+    rate = sum(answered < stopped for answered in written) * SIZE / BEFORE / 1e6
+    before, during = (
+        clients.summary([one for one in times if begun <= one[1] < end], end - begun)
+        for begun, end in ((stopped - BEFORE, stopped), (stopped, resumed))
+    )
+    return [
+        {"case": "20 clients write, before", "written": rate, **before},
+        {"case": "their server hangs", **during},
+    ]
+
+
+def unread(proxy, seconds):
+    """Answers of other clients while one reads nothing."""
+    with servers.redis() as (numbers, _), proxy.start(numbers) as running:
+        (first, beside), *others = clients.places(running, proxy.by_key, numbers)
+        with resp.Client(numbers[0]) as client:
+            client.ask("SET", first.key, b"v" * SIZE)
+        where = [beside, *(place for place, _ in others)] * BESIDE
+        probes = clients.Background(clients.probe, where)
+        with probes, first.connect() as slow:
+            time.sleep(BEFORE)
+            begun = time.monotonic()
+            slow.socket.setblocking(False)
+            with contextlib.suppress(OSError):
+                slow.socket.send(resp.command("GET", first.key) * UNREAD)
+            time.sleep(seconds)
+            peak, end, times = running.group.peak(), time.monotonic(), probes.finish()
+    times = [one for one in times if one[1] >= begun]
+    same, other = (
+        clients.summary([one for one in times if (one[0] == 0) == is_same], end - begun)
+        for is_same in (True, False)
+    )
+    return [
+        {"case": "one reads nothing, same server", "peak": peak / 1e6, **same},
+        {"case": "one reads nothing, other servers", **other},
+    ]
+
+
+def run(release, rounds, seconds, file):
+    found = report.Report("isolation", file)
+    compared = proxies.all_of(release)
+    for turn in range(rounds):
+        for case in (hung, unread):
+            for proxy in compared:
+                for row in case(proxy, seconds):
+                    found.add(proxy=proxy.name, round=turn, **row)
+    tell(found)
+
+
+def tell(found):
+    print(
+        f"\nProbes ask for a small key, each with {1000 * clients.Probe.PAUSE:.0f} ms between two; times in ms. Slow: more "
+        f"than {1000 * clients.SLOW:.0f} ms, or failed.\nThose that write and the one that does not read have values of "
+        f"{SIZE:,} B."
+    )
+    heads = {
+        "answers": "answers a second",
+        "asked": "asked",
+        "slow": "slow",
+        "failed": "failed",
+        "p50": "p50",
+        "p99": "p99",
+        "max": "longest",
+        "written": "written, MB/s",
+        "peak": "memory, MB",
+    }
+    lines = []
+    for (case,) in found.different("case"):
+        for (name,) in found.different("proxy"):
+            values = [found.values(measure, case=case, proxy=name) for measure in heads]
+            lines.append([case, name, *("" if set(some) == {None} else report.spread(some) for some in values)])
+    report.table(["", "", *heads.values()], lines)

@@ -1,0 +1,158 @@
+"""Processes, their cores and their processor time."""
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import time
+
+# All proxies have one core; servers and load have the other.
+PROXIES, OTHERS = 0, 1
+
+
+class Group:
+    """Processes whose processor time is measured together: a control group of version 2, or, without
+    the right to make one, the processes that were started in it.
+    """
+
+    made = 0
+
+    def __init__(self, name):
+        Group.made += 1
+        self.processes = []
+        self.folder = None
+        for line in pathlib.Path("/proc/mounts").read_text().splitlines():
+            _, place, kind, *_ = line.split()
+            if kind == "cgroup2":
+                self.folder = pathlib.Path(place) / f"ratewire-bench-{os.getpid()}-{Group.made}-{name}"
+        try:
+            self.folder.mkdir()
+        except (AttributeError, OSError):
+            self.folder = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.folder:
+            self.folder.rmdir()
+
+    def join(self):
+        """Called by a process that is to be of the group."""
+        if self.folder:
+            (self.folder / "cgroup.procs").write_text("0")
+
+    def used(self):
+        """Processor time of all processes so far, in us."""
+        if self.folder:
+            for line in (self.folder / "cpu.stat").read_text().splitlines():
+                name, value = line.split()
+                if name == "usage_usec":
+                    return int(value)
+        tick = 1e6 / os.sysconf("SC_CLK_TCK")
+        fields = (process.stat() for process in self.processes)
+        return sum((int(field[11]) + int(field[12])) * tick for field in fields)
+
+    def peak(self):
+        """Sum of the processes' largest resident memory, in bytes."""
+        return sum(process.status("VmHWM") for process in self.processes)
+
+
+class Process:
+    """A program on a core, in a group, until the block ends."""
+
+    def __init__(self, *command, core=None, folder=None, group=None):
+        self.command = [str(part) for part in command]
+        self.core, self.folder, self.group = core, folder, group
+        if group:
+            group.processes.append(self)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def start(self):
+        def place():
+            if self.core is not None:
+                os.sched_setaffinity(0, {self.core})
+            if self.group:
+                self.group.join()
+
+        quiet = subprocess.DEVNULL
+        self.child = subprocess.Popen(
+            self.command, cwd=self.folder, stdin=quiet, stdout=quiet, stderr=quiet, preexec_fn=place
+        )
+        time.sleep(0.1)
+        if self.child.poll() is not None:
+            raise SystemExit(f"{' '.join(self.command)} has ended with {self.child.returncode}")
+
+    def kill(self):
+        self.child.kill()
+        self.child.wait()
+
+    def pause(self):
+        self.child.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.child.send_signal(signal.SIGCONT)
+
+    def stat(self):
+        """Fields of /proc/PID/stat behind the name."""
+        text = pathlib.Path(f"/proc/{self.child.pid}/stat").read_text()
+        return text.rpartition(")")[2].split()
+
+    def status(self, name):
+        """A size of /proc/PID/status, in bytes."""
+        for line in pathlib.Path(f"/proc/{self.child.pid}/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) * 1024
+        raise KeyError(name)
+
+
+def ports(count):
+    """Ports of loopback that are free."""
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    numbers = [server.getsockname()[1] for server in held]
+    for server in held:
+        server.close()
+    return numbers
+
+
+def until_listening(port):
+    """Waits until a server takes connections."""
+    for _ in range(200):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.05)
+    raise SystemExit(f"nothing listens at port {port}")
+
+
+def run_on(core, command, timeout):
+    """Runs a program to its end on a core."""
+    command = ["taskset", "-c", str(core), *map(str, command)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+
+
+class Load:
+    """How far other work had the machine while a part ran."""
+
+    def __init__(self):
+        self.before = self.times()
+
+    @staticmethod
+    def times():
+        line = pathlib.Path("/proc/stat").read_text().splitlines()[0]
+        return [int(word) for word in line.split()[1:9]]
+
+    def __str__(self):
+        spent = [after - before for before, after in zip(self.before, self.times())]
+        total = max(sum(spent), 1)
+        average = " ".join(f"{one:.1f}" for one in os.getloadavg())
+        return (
+            f"load average {average}; processors idle {100 * spent[3] / total:.0f} %, "
+            f"with other machines {100 * spent[7] / total:.1f} %"
+        )
