@@ -58,6 +58,7 @@ def measure(release, proxy, kind, rate, seconds):
 def run(release, rounds, seconds, file, base):
     found = report.Report("latency", file)
     compared = proxies.all_of(release)
+    compared.insert(2, proxies.even_nutcracker())
     limits = {"slow": servers.SERVERS / servers.SERVICE, "Redis": base or capacity(compared)}
     for turn in range(rounds):
         for kind, limit in limits.items():
