@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures `ratewire-switch` beside nutcracker, HAProxy, quinn and the kernel's TCP.
 
-Usage: bench/switch.py RELEASE [PART...] [--rounds N] [--seconds N] [--base N] [--json FILE] [--all]
+Usage: bench/switch.py RELEASE [PART...] [--rounds N] [--seconds N] [--base N] [--json FILE [--tables]] [--all]
 
 RELEASE is the folder with `ratewire-switch` and `examples`. All proxies have one core; servers and
 load have the other. Proxies take turns in each round (A B C A B C), and figures are medians of the
@@ -24,7 +24,7 @@ import contextlib
 import pathlib
 import signal
 
-from switch_parts import cpu, frames, isolation, kills, latency, machine, memory
+from switch_parts import cpu, frames, isolation, kills, latency, machine, memory, report
 
 PARTS = ["frames", "cpu", "latency", "isolation", "kills", "memory"]
 # Seconds of one measurement, unless --seconds says otherwise.
@@ -48,6 +48,16 @@ def run(part, given, file):
         memory.run(release, given.all)
 
 
+def show(part, file):
+    """Tables of what `--json` has kept, of one run or of several together."""
+    module = {"cpu": cpu, "latency": latency, "isolation": isolation, "kills": kills}.get(part)
+    found = report.Report(part)
+    found.read(file.read_text().splitlines())
+    if module and found.rows:
+        print(f"\n## {part}", flush=True)
+        module.tell(found)
+
+
 def arguments():
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
@@ -58,10 +68,13 @@ def arguments():
     parser.add_argument("--seconds", type=float, help="seconds of one measurement")
     parser.add_argument("--base", type=float, help="requests a second of which latency takes 50 and 80 %%")
     parser.add_argument("--json", type=pathlib.Path, help="append each row of each round to a file")
+    parser.add_argument("--tables", action="store_true", help="measure nothing: tables of the file of --json")
     parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
     for part in set(given.parts) - set(PARTS):
         parser.error(f"there is no part {part!r}: some of {', '.join(PARTS)}")
+    if given.tables and not given.json:
+        parser.error("--tables needs --json FILE")
     return given
 
 
@@ -69,9 +82,14 @@ def main():
     given = arguments()
     # Programs that were started end with this one.
     signal.signal(signal.SIGTERM, lambda *_: exit(1))
+    parts = [part for part in PARTS if part in (given.parts or PARTS)]
+    if given.tables:
+        for part in parts:
+            show(part, given.json)
+        return
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(given.json.open("a")) if given.json else None
-        for part in [part for part in PARTS if part in (given.parts or PARTS)]:
+        for part in parts:
             load = machine.Load()
             print(f"\n## {part}", flush=True)
             run(part, given, file)

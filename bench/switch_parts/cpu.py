@@ -67,28 +67,30 @@ def run(release, rounds, seconds, file):
         compared = [(proxy, stack.enter_context(proxy.start(numbers))) for proxy in proxies.all_of(release)]
         for size in SIZES:
             measure_size(found, compared, numbers, rounds, seconds, size)
-    tell(found, [proxy.name for proxy, _ in compared])
+    tell(found)
 
 
-def tell(found, names):
-    cells = found.different("request", "size", "depth")
+def tell(found):
+    names = [name for (name,) in found.different("proxy")]
     print("\nProcessor time of all processes of a proxy, us a request:")
-    lines = []
-    for request, size, depth in cells:
-        of = lambda name: {"request": request, "size": size, "depth": depth, "proxy": name}
-        lines.append([f"{request} {size}", f"{depth}", *(report.spread(found.values("us", **of(name))) for name in names)])
-    report.table(["request", "-P", *names], lines)
+    show(found, names, lambda of: report.spread(found.values("us", **of)))
     print("Requests a second, and how much of the proxies' core they took:")
+    show(found, names, lambda of: report.spread(found.values("per_s", **of)) + core(found, of))
+    for (text,) in found.different("failed"):
+        if text:
+            print(f"failed: {text}")
+
+
+def core(found, of):
+    """The share of the core, if a run has ended."""
+    shares = [share for share in found.values("core", **of) if share is not None]
+    return f", {100 * report.quantile(shares, 0.5):.0f} %" if shares else ""
+
+
+def show(found, names, cell):
+    """A line for each kind of request, and a column for each proxy."""
     lines = []
-    for request, size, depth in cells:
-        line = [f"{request} {size}", f"{depth}"]
-        for name in names:
-            of = {"request": request, "size": size, "depth": depth, "proxy": name}
-            core = [value for value in found.values("core", **of) if value is not None]
-            share = f", {100 * report.quantile(core, 0.5):.0f} %" if core else ""
-            line.append(report.spread(found.values("per_s", **of)) + share)
-        lines.append(line)
+    for request, size, depth in found.different("request", "size", "depth"):
+        of = {"request": request, "size": size, "depth": depth}
+        lines.append([f"{request} {size}", f"{depth}", *(cell({**of, "proxy": name}) for name in names)])
     report.table(["request", "-P", *names], lines)
-    for text in found.different("failed") if any("failed" in row for row in found.rows) else []:
-        if text[0]:
-            print(f"failed: {text[0]}")

@@ -78,9 +78,9 @@ def run(release, rounds, seconds, file):
 
 def tell(found):
     print(
-        f"\nProbes ask for a small key, each with {1000 * clients.Probe.PAUSE:.0f} ms between two; times in ms. Slow: more "
-        f"than {1000 * clients.SLOW:.0f} ms, or failed.\nThose that write and the one that does not read have values of "
-        f"{SIZE:,} B."
+        f"\nProbes ask for a small key, each with {1000 * clients.Probe.PAUSE:.0f} ms between two; "
+        f"times in ms. Slow: more than {1000 * clients.SLOW:.0f} ms, or failed.\n"
+        f"Those that write and the one that does not read have values of {SIZE:,} B."
     )
     heads = {
         "answers": "answers a second",

@@ -159,8 +159,9 @@ def run(release, rounds, seconds, file):
 
 def tell(found):
     print(
-        f"\nIncrements of {CONNECTIONS} clients, {DEPTH} at a time each, while a process is killed (kill -9, started again "
-        f"after {DOWN[0]} to {DOWN[1]} s)\nor paused ({PAUSE[0]} to {PAUSE[1]} s). Sums of all seeds, with the range of one:"
+        f"\nIncrements of {CONNECTIONS} clients, {DEPTH} at a time each, while a process is killed "
+        f"(kill -9, started again\nafter {DOWN[0]} to {DOWN[1]} s) or paused ({PAUSE[0]} to {PAUSE[1]} s). "
+        f"Sums of all seeds, with the range of one:"
     )
     measures = ["faults", "requests", "doubled", "lost", "elsewhere", "failed"]
     lines = []

@@ -42,6 +42,11 @@ class Report:
             self.file.write(json.dumps({"part": self.part, **row}) + "\n")
             self.file.flush()
 
+    def read(self, lines):
+        """Takes the rows of this part from lines of JSON of earlier runs."""
+        rows = [json.loads(line) for line in lines]
+        self.rows += [row for row in rows if row.pop("part") == self.part]
+
     def values(self, measure, **where):
         """What was measured in the rounds of the rows that are meant."""
         matches = lambda row: all(row.get(name) == value for name, value in where.items())
