@@ -56,6 +56,7 @@ def show(part, file):
     if module and found.rows:
         print(f"\n## {part}", flush=True)
         module.tell(found)
+        found.tell_others()
 
 
 def arguments():

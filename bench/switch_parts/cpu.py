@@ -68,6 +68,7 @@ def run(release, rounds, seconds, file):
         for size in SIZES:
             measure_size(found, compared, numbers, rounds, seconds, size)
     tell(found)
+    found.tell_others()
 
 
 def tell(found):

@@ -74,6 +74,7 @@ def run(release, rounds, seconds, file):
                 for row in case(proxy, seconds):
                     found.add(proxy=proxy.name, round=turn, **row)
     tell(found)
+    found.tell_others()
 
 
 def tell(found):

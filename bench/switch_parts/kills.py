@@ -155,6 +155,7 @@ def run(release, rounds, seconds, file):
             row = measure(proxy, kinds, fault, seed, seconds)
             found.add(proxy=proxy.name, case=f"{', '.join(kinds)} {fault}", round=seed, **row)
     tell(found)
+    found.tell_others()
 
 
 def tell(found):

@@ -69,6 +69,7 @@ def run(release, rounds, seconds, file, base):
                     cell = {"kind": kind, "limit": limit, "load": load, "rate": rate}
                     found.add(**cell, proxy=proxy.name, round=turn, **row)
     tell(found)
+    found.tell_others()
 
 
 def tell(found):

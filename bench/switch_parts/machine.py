@@ -145,6 +145,46 @@ def run_on(core, command, timeout):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 
 
+class Others:
+    """Processor time of other programs that compete with the measured ones: all that are not descended
+    from this one, not of the idle class and not of a lower priority. Programs that ended meanwhile are
+    missed.
+    """
+
+    IDLE = "5"
+
+    def __init__(self):
+        self.moment, self.last = time.monotonic(), 0.0
+        self.ticks = self.read()
+
+    def read(self):
+        found, parents = {}, {}
+        for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                fields = file.read_text().rpartition(")")[2].split()
+                pid = int(file.parent.name)
+                parents[pid] = int(fields[1])
+                if fields[38] != self.IDLE and int(fields[16]) <= 0:
+                    found[pid] = int(fields[11]) + int(fields[12])
+
+        def is_ours(pid):
+            while pid > 1 and pid != os.getpid():
+                pid = parents.get(pid, 0)
+            return pid == os.getpid()
+
+        return {pid: ticks for pid, ticks in found.items() if not is_ours(pid)}
+
+    def cores(self):
+        """Cores that they had since the last call. Two calls that follow at once give the same."""
+        elapsed = time.monotonic() - self.moment
+        if elapsed > 0.2:
+            ticks = self.read()
+            used = sum(count - self.ticks.get(pid, 0) for pid, count in ticks.items())
+            self.last = used / os.sysconf("SC_CLK_TCK") / elapsed
+            self.moment, self.ticks = time.monotonic(), ticks
+        return self.last
+
+
 class Load:
     """How far other work had the machine while a part ran."""
 

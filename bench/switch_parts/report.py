@@ -3,6 +3,11 @@ import json
 import math
 import statistics
 
+from . import machine
+
+# Cores that other programs may have while a row is measured.
+DISTURBED = 0.1
+
 
 def quantile(values, share):
     """The smallest value that at least this share of the values does not exceed; NaN without values."""
@@ -34,13 +39,23 @@ class Report:
     """Rows of one part, each with what tells it apart and what was measured in one round."""
 
     def __init__(self, part, file=None):
-        self.part, self.file, self.rows = part, file, []
+        self.part, self.file, self.rows, self.others = part, file, [], machine.Others()
 
     def add(self, **row):
+        """Takes a row that has been measured since the one before."""
+        row["others"] = round(self.others.cores(), 3)
         self.rows.append(row)
         if self.file:
             self.file.write(json.dumps({"part": self.part, **row}) + "\n")
             self.file.flush()
+
+    def tell_others(self):
+        """Says how many rows other programs may have changed."""
+        disturbed = sum(row.get("others", 0) > DISTURBED for row in self.rows)
+        print(
+            f"In {disturbed} of {len(self.rows)} rows, other programs had more than {DISTURBED} of a core "
+            f"(without those of the idle class)."
+        )
 
     def read(self, lines):
         """Takes the rows of this part from lines of JSON of earlier runs."""
