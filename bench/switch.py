@@ -13,7 +13,7 @@ cpu:       processor time of a GET and a SET of redis-benchmark in us, with valu
            100 KB, one and 16 at a time; and requests a second.
 latency:   times of answers at a rate (examples/open_loop): 50 connections, of which one carries
            half of the load, before Redis and before servers that take a millisecond for a request.
-isolation: answers of other servers while one hangs, and of other clients while one reads nothing.
+isolation: answers of other servers while one hangs, and of other clients while some read nothing.
 kills:     increments that were executed twice or lost while processes are killed and paused; a
            round is a seed.
 memory:    memory of a switch by connections and members; with --all 256 members and 1,000

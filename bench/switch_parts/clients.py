@@ -96,9 +96,9 @@ class Probe:
             time.sleep(self.PAUSE)
 
     def all_times(self):
-        """Also of the request that waits at the end, as a failure."""
-        waiting = self.asked
-        return self.times + ([(waiting, time.monotonic() - waiting, True)] if waiting else [])
+        """Also of a request that waits for long at the end, as a failure."""
+        waited = time.monotonic() - self.asked if self.asked else 0
+        return self.times + ([(self.asked, waited, True)] if waited > SLOW else [])
 
 
 def probe(stop, where):

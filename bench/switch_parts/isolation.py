@@ -1,5 +1,6 @@
 """What clients of other servers, and other clients of the same server, get of the harm of one."""
 import contextlib
+import functools
 import time
 
 from . import clients, proxies, report, resp, servers
@@ -7,8 +8,8 @@ from . import clients, proxies, report, resp, servers
 # A server that hangs: 20 clients set values of 100 kB at it, and go on while it is stopped.
 WRITERS, SIZE = 20, 100_000
 BEFORE, AFTER = 3.0, 1.5
-# A client that asks for so many values of 100 kB and reads none, beside as many others at each server.
-UNREAD, BESIDE = 1_000, 2
+# Clients that ask for 1,000 values of 100 kB and read none, beside two others at each server.
+READERS, UNREAD, BESIDE = (1, 10), 1_000, 2
 
 
 def hung(proxy, seconds):
@@ -37,22 +38,24 @@ def hung(proxy, seconds):
     ]
 
 
-def unread(proxy, seconds):
-    """Answers of other clients while one reads nothing."""
+def unread(proxy, seconds, count):
+    """Answers of other clients while some read nothing."""
     with servers.redis() as (numbers, _), proxy.start(numbers) as running:
         (first, beside), *others = clients.places(running, proxy.by_key, numbers)
         with resp.Client(numbers[0]) as client:
             client.ask("SET", first.key, b"v" * SIZE)
         where = [beside, *(place for place, _ in others)] * BESIDE
         probes = clients.Background(clients.probe, where)
-        with probes, first.connect() as slow:
+        with probes, contextlib.ExitStack() as stack:
+            slow = [stack.enter_context(first.connect()) for _ in range(count)]
             time.sleep(BEFORE)
             begun = time.monotonic()
-            slow.socket.setblocking(False)
-            with contextlib.suppress(OSError):
-                slow.socket.send(resp.command("GET", first.key) * UNREAD)
+            for client in slow:
+                client.socket.setblocking(False)
+                with contextlib.suppress(OSError):
+                    client.socket.send(resp.command("GET", first.key) * UNREAD)
             # A client may be given up after its timeout, which is seconds.
-            time.sleep(2 * seconds)
+            time.sleep(1.5 * seconds)
             peak, end, times = running.group.peak(), time.monotonic(), probes.finish()
     times = [one for one in times if one[1] >= begun]
     same, other = (
@@ -60,16 +63,17 @@ def unread(proxy, seconds):
         for is_same in (True, False)
     )
     return [
-        {"case": "one reads nothing, same server", "peak": peak / 1e6, **same},
-        {"case": "one reads nothing, other servers", **other},
+        {"case": f"{count} read nothing, same server", "peak": peak / 1e6, **same},
+        {"case": f"{count} read nothing, other servers", **other},
     ]
 
 
 def run(release, rounds, seconds, file):
     found = report.Report("isolation", file)
     compared = proxies.all_of(release)
+    cases = [hung, *(functools.partial(unread, count=count) for count in READERS)]
     for turn in range(rounds):
-        for case in (hung, unread):
+        for case in cases:
             for proxy in compared:
                 for row in case(proxy, seconds):
                     found.add(proxy=proxy.name, round=turn, **row)
@@ -81,7 +85,7 @@ def tell(found):
     print(
         f"\nProbes ask for a small key, each with {1000 * clients.Probe.PAUSE:.0f} ms between two; "
         f"times in ms. Slow: more than {1000 * clients.SLOW:.0f} ms, or failed.\n"
-        f"Those that write and the one that does not read have values of {SIZE:,} B."
+        f"Those that write and those that do not read have values of {SIZE:,} B."
     )
     heads = {
         "answers": "answers a second",
