@@ -37,6 +37,10 @@ class Group:
 
     def __exit__(self, *_):
         if self.folder:
+            # A process that was killed may have left children.
+            (self.folder / "cgroup.kill").write_text("1")
+            while (self.folder / "cgroup.procs").read_text():
+                time.sleep(0.01)
             self.folder.rmdir()
 
     def join(self):
