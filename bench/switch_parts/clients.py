@@ -132,11 +132,14 @@ def write(stop, place, count, size):
     return answered
 
 
-def summary(times, seconds):
+def summary(times, begun, end):
     """Answers a second, requests, those that were slow or failed, and p50, p99 and the longest in ms.
 
-    A failure counts with the time until it.
+    Of the requests that were asked before the end and were not done at the beginning. A failure
+    counts with the time until it.
     """
+    seconds = end - begun
+    times = [one for one in times if one[1] + one[2] > begun and one[1] < end]
     ms = [1000 * took for _, _, took, _ in times]
     failed = sum(failed for *_, failed in times)
     return {

@@ -28,13 +28,11 @@ def hung(proxy, seconds):
             time.sleep(AFTER)
             times, written = probes.finish(), writers.finish()
     rate = sum(answered < stopped for answered in written) * SIZE / BEFORE / 1e6
-    before, during = (
-        clients.summary([one for one in times if begun <= one[1] < end], end - begun)
-        for begun, end in ((stopped - BEFORE, stopped), (stopped, resumed))
-    )
+    # What waits at the stop is harmed by it.
+    before = [one for one in times if one[1] + one[2] <= stopped]
     return [
-        {"case": "20 clients write, before", "written": rate, **before},
-        {"case": "their server hangs", **during},
+        {"case": "20 clients write, before", "written": rate, **clients.summary(before, stopped - BEFORE, stopped)},
+        {"case": "their server hangs", **clients.summary(times, stopped, resumed)},
     ]
 
 
@@ -57,11 +55,8 @@ def unread(proxy, seconds, count):
             # A client may be given up after its timeout, which is seconds.
             time.sleep(1.5 * seconds)
             peak, end, times = running.group.peak(), time.monotonic(), probes.finish()
-    times = [one for one in times if one[1] >= begun]
-    same, other = (
-        clients.summary([one for one in times if (one[0] == 0) == is_same], end - begun)
-        for is_same in (True, False)
-    )
+    same = clients.summary([one for one in times if one[0] == 0], begun, end)
+    other = clients.summary([one for one in times if one[0] != 0], begun, end)
     return [
         {"case": f"{count} read nothing, same server", "peak": peak / 1e6, **same},
         {"case": f"{count} read nothing, other servers", **other},
