@@ -68,7 +68,7 @@ impl Config {
             send_buffer: Bytes::new(4 << 20),
             unsent_buffer: Bytes::new(4 << 20),
             longest_frame: Bytes::new(16 << 20),
-            largest_datagram: Bytes::new(1452),
+            largest_datagram: Bytes::new(65_000),
             delayed_ack: Some(Duration::from_millis(1)),
             max_rto: Duration::from_secs(120),
             idle_timeout: Duration::from_secs(30),

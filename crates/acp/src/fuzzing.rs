@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::connection::Connection;
 use crate::frame::Frame;
 use crate::keys::{Credentials, Keys, Open, Seal};
-use crate::wire::{ConnectionId, Data, EndKind, HEADER, Params, Parts};
+use crate::wire::{ConnectionId, Data, EndKind, HEADER, Params, Parts, Target};
 
 /// Reads `data` as the clear part of a packet, as parts, and as parameters. What can be read is
 /// written with the same content. Returns how many things were read.
@@ -63,6 +63,7 @@ pub fn peer(mut data: &[u8]) -> u64 {
         kind: EndKind::Host,
         reset_token: [0; 16],
         application: String::new(),
+        target: Target::Ensemble,
     };
     let keys = Keys { seal: Seal::new(&SECRETS[0]), open: Open::new(&SECRETS[1]) };
     let ends = Ends { local: ConnectionId(1), params, peer: address, keys };

@@ -2,8 +2,9 @@
 //! fuzzer found once stays found.
 //!
 //! The low six bits of an input's first byte choose the framing, by its place in the registry, from
-//! 0; the high two bits choose the longest message (0: 1 MiB). The second byte chooses how the
-//! stream is split. For [`answers`] a third byte chooses what is expected. The rest is the stream.
+//! 0; the high two bits choose the longest request (0: 1 MiB), or the length from which on answers
+//! are given in pieces. The second byte chooses how the stream is split. For [`answers`] a third
+//! byte chooses what is expected. The rest is the stream.
 
 use bytes::{Bytes, BytesMut};
 
@@ -13,7 +14,8 @@ use crate::request::{Expect, Request, Route};
 use crate::requests::Requests;
 use crate::violation::Violation;
 
-/// Bytes that a message may have, as the high bits of an input's first byte choose.
+/// Bytes that a request or a piece of an answer may have, as the high bits of an input's first byte
+/// choose.
 const LONGEST: [usize; 4] = [1 << 20, 4096, 100, 10];
 /// Unanswered requests of [`answers`].
 const MOST: usize = 8;
@@ -35,14 +37,72 @@ pub fn requests(data: &[u8]) -> usize {
     for (request, taken) in &requests {
         let (sent, behind) = stream.split_at(*taken);
         stream = behind;
-        if request.bytes == sent {
-            again(framing, request);
-        } else {
+        if request.bytes != sent {
             part(framing, request, sent);
+        } else if framing.name() == "resp" {
+            parts(framing, request, sent);
+        } else {
+            again(framing, request);
         }
     }
     assert_eq!(rest, stream, "{framing:?} loses bytes");
+
+    let (whole, end) = joined(framing, longest, data, std::iter::empty());
+    let (pieces, other_end) = joined(framing, longest, data, sizes(*split));
+    assert_eq!((&pieces, &other_end), (&whole, &end), "{framing:?} in pieces of requests");
+    if !framing.streams() {
+        assert_eq!(whole, requests.iter().map(|(request, _)| request.clone()).collect::<Vec<_>>());
+    }
     requests.len()
+}
+
+/// Requests that are cut in pieces, each joined again, and how they end. The server changes the
+/// protocol for each second one that asks for it.
+fn joined(
+    framing: Framing,
+    longest: usize,
+    data: &[u8],
+    mut sizes: impl Iterator<Item = usize>,
+) -> (Vec<Request>, Option<Violation>) {
+    let all = |found: Vec<(Request, BytesMut)>| {
+        let found = found.into_iter();
+        found.map(|(request, bytes)| Request { bytes: bytes.freeze(), ..request }).collect()
+    };
+    let mut requests = Requests::in_pieces(framing, longest);
+    let (mut buffer, mut stream) = (BytesMut::new(), &data[2..]);
+    let (mut found, mut begun, mut asked) = (Vec::new(), None::<(Request, BytesMut)>, 0);
+    while !stream.is_empty() {
+        let (piece, behind) = stream.split_at(sizes.next().unwrap_or(usize::MAX).min(stream.len()));
+        buffer.extend_from_slice(piece);
+        stream = behind;
+        loop {
+            let next = match &mut begun {
+                None => requests.next(&mut buffer).map(|next| {
+                    next.map(|request| {
+                        let bytes = BytesMut::from(&request.bytes[..]);
+                        asked += u32::from(request.upgrades);
+                        let has_more = request.has_more;
+                        begun = Some((Request { has_more: false, ..request }, bytes));
+                        has_more
+                    })
+                }),
+                Some((_, bytes)) => requests.rest(&mut buffer).map(|next| {
+                    next.map(|rest| {
+                        bytes.extend_from_slice(&rest.bytes);
+                        rest.has_more
+                    })
+                }),
+            };
+            match next {
+                Err(violation) => return (all(found), Some(violation)),
+                Ok(Some(true)) => requests.switch(asked % 2 == 0),
+                Ok(Some(false)) => found.extend(begun.take()),
+                Ok(None) => break,
+            }
+        }
+    }
+    found.extend(begun);
+    (all(found), None)
 }
 
 /// A request that is cut alone is the same.
@@ -59,6 +119,37 @@ fn again(framing: Framing, request: &Request) {
     }
 }
 
+/// A request that is cut alone has the same end; who answers it depends on those before. Its parts
+/// are requests for one server each, with the same key.
+fn parts(framing: Framing, request: &Request, sent: &[u8]) {
+    let cut = |bytes: &[u8]| {
+        let mut buffer = BytesMut::from(bytes);
+        let mut requests = Requests::new(framing, bytes.len());
+        let mut found = Vec::new();
+        while let Some(request) = requests.next(&mut buffer).expect("it is valid") {
+            found.push(request);
+        }
+        assert!(buffer.is_empty(), "{buffer:?} is left of {bytes:?}");
+        found
+    };
+    assert_eq!(cut(sent).len(), 1, "{sent:?} is one request");
+    let Route::Split(parts, gather) = &request.route else { return };
+    for part in parts {
+        let bytes = part.bytes.len();
+        assert!(bytes <= LONGEST[0] && gather.held() == 0, "{sent:?} has a part of {bytes}");
+        let commands = cut(&part.bytes);
+        if let [alone] = &commands[..] {
+            let Route::Server { key, .. } = alone.route else { panic!("{part:?} of {sent:?}") };
+            assert_eq!(key, part.key, "the key of {part:?}");
+        } else {
+            // A transaction, whose last command executes it for a server with its keys.
+            let last = commands.last().expect("EXEC");
+            let Route::Split(again, _) = &last.route else { panic!("{last:?} of {sent:?}") };
+            assert_eq!((again[0].key, &again[0].bytes), (part.key, &part.bytes), "{sent:?}");
+        }
+    }
+}
+
 /// A part of a longer request is a request of its own, with the same key.
 fn part(framing: Framing, request: &Request, sent: &[u8]) {
     assert_eq!(framing.name(), "memcached", "only memcached has parts");
@@ -68,7 +159,7 @@ fn part(framing: Framing, request: &Request, sent: &[u8]) {
     assert!(buffer.is_empty(), "{buffer:?} is left of a part");
     let key = |route: &Route| match route {
         Route::Server { key, .. } => *key,
-        Route::Local(_) => None,
+        _ => None,
     };
     assert_eq!(key(&alone.route), key(&request.route), "the key of {sent:?}");
 }
@@ -127,40 +218,47 @@ pub fn answers(data: &[u8]) -> usize {
     whole.0.len()
 }
 
-/// Cuts answers from a stream that arrives in pieces of these sizes and then ends.
+/// Cuts answers from a stream that arrives in pieces of these sizes and then ends. Pieces of an
+/// answer are joined again.
 fn answered(
     framing: Framing,
-    longest: usize,
+    piece: usize,
     expected: &[Expect],
     stream: &[u8],
     mut sizes: impl Iterator<Item = usize>,
 ) -> (Vec<Answer>, Option<Violation>) {
-    let mut answers = Answers::new(framing, longest, expected.len());
+    let mut answers = Answers::new(framing, piece, expected.len());
     for expect in expected {
         assert!(answers.expect(*expect).is_some());
     }
     assert_eq!(answers.expect(Expect::ORDINARY), None);
     let (mut buffer, mut rest, mut found) = (BytesMut::new(), stream, Vec::new());
+    let mut begun = BytesMut::new();
+    let mut join = |answer: Answer| {
+        begun.extend_from_slice(&answer.bytes);
+        let whole = (!answer.has_more).then(|| begun.split().freeze());
+        whole.map(|bytes| Answer { bytes, ..answer })
+    };
     while !rest.is_empty() {
         let (piece, behind) = rest.split_at(sizes.next().unwrap_or(usize::MAX).min(rest.len()));
         buffer.extend_from_slice(piece);
         rest = behind;
         loop {
             match answers.next(&mut buffer) {
-                Ok(Some(answer)) => found.push(answer),
+                Ok(Some(answer)) => found.extend(join(answer)),
                 Ok(None) => break,
                 Err(violation) => return (found, Some(violation)),
             }
         }
     }
     match answers.end(&mut buffer) {
-        Ok(last) => found.extend(last),
+        Ok(last) => found.extend(last.and_then(join)),
         Err(violation) => return (found, Some(violation)),
     }
     (found, None)
 }
 
-/// The framing that an input's first byte chooses, and the longest message.
+/// The framing that an input's first byte chooses, and the length that the byte chooses, too.
 fn chosen(choice: u8) -> (Framing, usize) {
     (framing_of(choice), LONGEST[usize::from(choice >> 6)])
 }

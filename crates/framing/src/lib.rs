@@ -19,13 +19,14 @@
 //! A [`Framing`] is a protocol; [`list`] names all. `docs/reference/framings.md` says what each
 //! accepts, refuses and answers itself.
 //!
-//! The crate is sans-IO: bytes go in, requests and answers come out. Any split of the same bytes
-//! gives the same result. Requests and answers share the memory of the buffer that they are cut
-//! from.
+//! The crate is sans-IO: bytes go in, requests and answers come out, long ones in pieces. Any split
+//! of the same bytes gives the same result. Requests and answers share the memory of the buffer
+//! that they are cut from.
 
 mod answers;
 mod framings;
 pub mod fuzzing;
+mod gather;
 mod hash;
 mod reorder;
 mod request;
@@ -35,8 +36,9 @@ mod violation;
 
 pub use answers::{Answer, Answers};
 pub use framings::{Framing, list};
+pub use gather::Gather;
 pub use hash::hash;
 pub use reorder::{Reorder, ReorderError};
-pub use request::{Expect, Request, Route};
-pub use requests::Requests;
+pub use request::{Expect, Part, Request, Route};
+pub use requests::{Requests, Rest};
 pub use violation::{Reason, Violation};

@@ -22,13 +22,22 @@ use bytes::Bytes;
 /// ```
 #[derive(Debug)]
 pub struct Reorder {
-    /// Places from the first request whose answer has not left.
-    places: VecDeque<Option<Bytes>>,
+    /// Places from the first request whose answer has not left whole.
+    places: VecDeque<Place>,
     /// Number of the first place.
     first: u64,
     most: usize,
     held: usize,
     most_held: usize,
+}
+
+/// The place of an answer.
+#[derive(Debug, Default)]
+struct Place {
+    /// Pieces of the answer that have not left.
+    pieces: VecDeque<Bytes>,
+    /// Whether no more pieces come.
+    is_whole: bool,
 }
 
 /// An answer has no place.
@@ -55,7 +64,7 @@ impl Reorder {
         if self.is_full() {
             return None;
         }
-        self.places.push_back(None);
+        self.places.push_back(Place::default());
         Some(self.first + (self.places.len() as u64 - 1))
     }
 
@@ -74,30 +83,52 @@ impl Reorder {
         self.places.len()
     }
 
-    /// Puts an answer in its place.
+    /// Number of the first request whose answer has not left whole.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Puts an answer, or what is left of it, in its place.
     ///
     /// # Errors
     /// If no request waits for the answer. Nothing changes.
     pub fn fill(&mut self, number: u64, answer: Bytes) -> Result<(), ReorderError> {
+        self.add(number, answer)?.is_whole = true;
+        Ok(())
+    }
+
+    /// Puts a piece of an answer in its place, of which more comes.
+    ///
+    /// # Errors
+    /// As [`Reorder::fill`].
+    pub fn begin(&mut self, number: u64, piece: Bytes) -> Result<(), ReorderError> {
+        self.add(number, piece).map(drop)
+    }
+
+    fn add(&mut self, number: u64, piece: Bytes) -> Result<&mut Place, ReorderError> {
         let unknown = ReorderError::Unknown(number);
         let index = number.checked_sub(self.first).ok_or(unknown)?;
         let index = usize::try_from(index).map_err(|_| unknown)?;
         let place = self.places.get_mut(index).ok_or(unknown)?;
-        if place.is_some() {
+        if place.is_whole {
             return Err(ReorderError::Answered(number));
         }
-        self.held += answer.len();
-        *place = Some(answer);
-        Ok(())
+        self.held += piece.len();
+        place.pieces.push_back(piece);
+        Ok(place)
     }
 
-    /// The next answer for the client, which may be empty; `None` if it is not there yet.
+    /// The next answer for the client, or piece of one, which may be empty; `None` if it is not
+    /// there yet.
     pub fn pop(&mut self) -> Option<Bytes> {
-        let answer = self.places.front_mut()?.take()?;
-        self.places.pop_front();
-        self.first += 1;
-        self.held -= answer.len();
-        Some(answer)
+        let place = self.places.front_mut()?;
+        let piece = place.pieces.pop_front()?;
+        if place.is_whole && place.pieces.is_empty() {
+            self.places.pop_front();
+            self.first += 1;
+        }
+        self.held -= piece.len();
+        Some(piece)
     }
 }
 
@@ -147,5 +178,22 @@ mod tests {
         assert_eq!(reorder.pop().unwrap(), "0");
         assert_eq!(reorder.pop().unwrap(), "123");
         assert_eq!(reorder.reserve(), Some(3));
+    }
+
+    #[test]
+    fn pieces_of_the_first_answer_leave_at_once() {
+        let mut reorder = Reorder::new(4, 100);
+        let (first, second) = (reorder.reserve().unwrap(), reorder.reserve().unwrap());
+        reorder.begin(second, "c".into()).unwrap();
+        assert_eq!(reorder.pop(), None);
+        reorder.begin(first, "a".into()).unwrap();
+        assert_eq!((reorder.pop(), reorder.pop()), (Some("a".into()), None));
+        assert_eq!((reorder.first(), reorder.held()), (first, 1));
+        reorder.fill(first, "b".into()).unwrap();
+        assert_eq!(reorder.begin(first, "x".into()), Err(ReorderError::Answered(first)));
+        assert_eq!((reorder.pop(), reorder.first()), (Some("b".into()), second));
+        assert_eq!((reorder.pop(), reorder.pop()), (Some("c".into()), None));
+        reorder.fill(second, "".into()).unwrap();
+        assert_eq!((reorder.pop(), reorder.waiting()), (Some("".into()), 0));
     }
 }

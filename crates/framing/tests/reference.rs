@@ -76,12 +76,24 @@ fn commands_of_redis_are_routed_answered_or_refused_as_the_page_says() {
         let mut routes = arguments.iter().map(|rest| route("resp", &format!("{command} {rest}")));
         assert!(routes.any(|route| matches!(route, Route::Server { .. })), "{command}");
     }
+    let several = first_cells(PAGE, "| commands | sent to | answer |");
+    assert!(several.len() > 10, "{several:?}");
+    for command in several {
+        let split = ["", "a b", "a 1 b 2"].map(|rest| route("resp", &format!("{command} {rest}")));
+        let is = |route: &Route| matches!(route, Route::Split(..) | Route::All(..));
+        assert!(split.iter().any(is), "{command}");
+    }
+    assert!(matches!(route("resp", "COMMAND COUNT"), Route::Server { key: None, .. }));
     let answered = first_cells(PAGE, "| command | answer |");
     assert!(answered.len() > 10, "{answered:?}");
     for command in answered {
         let arguments = ["", "0", "a", "a b"];
         let mut answers = arguments.iter().map(|rest| local("resp", &format!("{command} {rest}")));
-        assert!(answers.any(|answer| !answer.starts_with('-')), "{command}");
+        // These need MULTI in front of them.
+        let is_known = |answer: String| {
+            !answer.starts_with('-') || answer == format!("-ERR {command} without MULTI\r\n")
+        };
+        assert!(answers.any(is_known), "{command}");
     }
     let refused = first_cells(PAGE, "| commands | reason | remedy |");
     assert!(refused.len() > 50, "{refused:?}");

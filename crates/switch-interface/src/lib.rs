@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`config`] | `switch.toml` |
 //! | [`status`] | a switch's state, and how to fetch it |
+//! | [`table`] | the members, as it tells them to gateways |
 //! | [`endpoint`] | the figures of a connection's end, and the file that tells them |
 //!
 //! Nothing here opens a connection: whoever starts switches, watches them or checks their files
@@ -14,3 +15,4 @@
 pub mod config;
 pub mod endpoint;
 pub mod status;
+pub mod table;

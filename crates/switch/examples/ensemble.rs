@@ -16,7 +16,7 @@ use ratewire_acp::{Config, Credentials, Endpoint, Frame};
 use ratewire_anypoint::routing::{self, Routing};
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_switch::Running;
-use ratewire_switch::hub::{HubConfig, Member};
+use ratewire_switch::hub::{HubConfig, Member, Told};
 use ratewire_switch::session::SessionConfig;
 use tokio::task::{LocalSet, spawn_local};
 
@@ -52,7 +52,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     for name in ["a-i", "j-r", "s-z"] {
         let server = Endpoint::server(any, config.clone())?;
         let credentials = config.credentials.clone();
-        members.push(Member { name: name.into(), address: server.address(), credentials });
+        members.push(Member::new(name, server.address(), credentials));
         spawn_local(serve(server, name));
     }
     let switch = Running::open(any, any, hub(config.clone(), members))?;
@@ -98,6 +98,8 @@ fn hub(config: Config, members: Vec<Member>) -> HubConfig {
         members,
         spare: 0,
         routing: Box::new(|| Box::new(Volumes)),
+        // Gateways leave the choice to the switch.
+        told: Told::default(),
         patience: Duration::from_millis(500),
     }
 }

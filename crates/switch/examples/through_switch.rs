@@ -16,7 +16,7 @@ use ratewire_anypoint::routing::RoundRobin;
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_laws::AnyLaw;
 use ratewire_switch::Running;
-use ratewire_switch::hub::{HubConfig, Member};
+use ratewire_switch::hub::{HubConfig, Member, Told};
 use ratewire_switch::session::SessionConfig;
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
@@ -50,11 +50,8 @@ fn main() -> Result<(), Failed> {
     });
     let members = addresses.iter().take(servers).enumerate();
     let credentials = &config.credentials;
-    let members = members.map(|(k, address)| Member {
-        name: format!("m{k}"),
-        address,
-        credentials: credentials.clone(),
-    });
+    let members =
+        members.map(|(k, address)| Member::new(&format!("m{k}"), address, credentials.clone()));
     let hub = HubConfig {
         peers: config.clone(),
         peer: None,
@@ -67,6 +64,7 @@ fn main() -> Result<(), Failed> {
         members: members.collect(),
         spare: 0,
         routing: Box::new(|| Box::new(RoundRobin::default())),
+        told: Told::default(),
         patience: Duration::from_millis(500),
     };
     let (sender, address) = mpsc::channel();

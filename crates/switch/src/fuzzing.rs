@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use ratewire_acp::channel::{CloseReason, Ends};
 use ratewire_acp::keys::{Keys, Open, Seal};
-use ratewire_acp::wire::{ConnectionId, Data, EndKind, HEADER, Params};
+use ratewire_acp::wire::{ConnectionId, Data, EndKind, HEADER, Params, Target};
 use ratewire_acp::{Config, Credentials};
 use ratewire_anypoint::routing::{KeyHash, RoundRobin, Routing};
 use ratewire_anypoint::{FlowControl, Side, Transforms};
@@ -40,6 +40,7 @@ fn ends(side: Side, config: &Config) -> Ends {
             kind: EndKind::Host,
             reset_token: [0; 16],
             application: String::new(),
+            target: Target::Ensemble,
         },
         peer: address(side),
         keys: Keys { seal: Seal::new(&secret(side, true)), open: Open::new(&secret(side, false)) },

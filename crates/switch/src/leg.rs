@@ -12,11 +12,14 @@ use ratewire_units::{Bytes, Duration, Time};
 use crate::queue::Queue;
 
 /// Fields of a data part, at most: code, and five numbers of 8, 8, 4, 4 and 2 bytes.
-const DATA_FIELDS: u64 = 1 + 8 + 8 + 4 + 4 + 2;
+const DATA_FIELDS: u64 = 1 + 8 + 8 + 4 + 4 + 4;
 /// Times at which a silent neighbour is asked before it has failed, and one more.
 const QUESTIONS: u64 = 4;
 /// Assumed round trip to a neighbour, for what is repeated: the switch measures none.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// Silence after which a neighbour keeps no memory for packets.
+const IDLE: Duration = Duration::from_secs(1);
 
 /// What a data packet carries.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +45,28 @@ pub(crate) struct Leg {
     asked: Option<Time>,
     /// When it is asked again whether it is there.
     ask_again: Time,
-    scratch: Vec<u8>,
+    repeats: Repeats,
+}
+
+/// Data that comes again and again and is not acknowledged: the path may have become too narrow
+/// for large packets. The switch itself repeats nothing.
+#[derive(Debug, Default)]
+struct Repeats {
+    /// Assumed round trips in which data has come again.
+    count: u64,
+    /// When the last of them began.
+    at: Time,
+    /// Stream offset up to which the neighbour has everything.
+    acknowledged: u64,
+}
+
+impl Repeats {
+    fn note(&mut self, now: Time) {
+        if now >= self.at + ROUND_TRIP {
+            self.count += 1;
+            self.at = now;
+        }
+    }
 }
 
 impl Leg {
@@ -56,7 +80,7 @@ impl Leg {
             acks: VecDeque::new(),
             asked: None,
             ask_again: Time::NEVER,
-            scratch: Vec::new(),
+            repeats: Repeats::default(),
         }
     }
 
@@ -71,7 +95,16 @@ impl Leg {
 
     /// Sends a segment's content, in pieces if the path's packets are smaller than the packet that
     /// it came in. The first piece has the header.
-    pub(crate) fn data(&mut self, segment: &Segment, again: bool, content: &Content<'_>) {
+    pub(crate) fn data(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        again: bool,
+        content: &Content<'_>,
+    ) {
+        if again {
+            self.repeats.note(now);
+        }
         let (mut offset, mut header) = (segment.offset, segment.header);
         match *content {
             Content::Empty => {
@@ -110,6 +143,14 @@ impl Leg {
         match waiting.is_some_and(|waiting| self.channel.law().join(waiting, &header)) {
             true => self.queue.extend(end, put),
             false => self.queue.push(header, data_end, put),
+        }
+    }
+
+    /// Notes that the neighbour has everything below a stream offset.
+    pub(crate) fn acknowledged(&mut self, offset: u64) {
+        if offset > self.repeats.acknowledged {
+            self.repeats.acknowledged = offset;
+            self.channel.on_arrival(self.repeats.count);
         }
     }
 
@@ -153,8 +194,12 @@ impl Leg {
             self.ask_again = now + silence / QUESTIONS;
             self.channel.ask();
         }
+        if now >= self.channel.heard() + IDLE {
+            self.queue.give_back(true);
+            self.acks.shrink_to_fit();
+        }
         let asks = self.asks();
-        self.channel.on_timer(now, asks, 0)
+        self.channel.on_timer(now, asks, self.repeats.count)
     }
 
     /// Whether the neighbour is asked for signs of life.
@@ -170,33 +215,35 @@ impl Leg {
         if let Some(transmit) = self.channel.poll_probe(now, ROUND_TRIP, out) {
             return Some(transmit);
         }
-        let mut parts = core::mem::take(&mut self.scratch);
-        parts.clear();
-        let to = self.channel.put(now, &mut parts);
+        let draft = self.channel.begin(out);
+        let to = self.channel.put(now, out);
         let (mut header, mut has_data) = (Header::None, false);
         if to == self.channel.peer() {
-            self.closing.put(now, ROUND_TRIP, &mut parts);
+            self.closing.put(now, ROUND_TRIP, out);
             // One acknowledgement a packet: each has its own congestion header to return.
             if let Some(ack) = self.acks.pop_front() {
-                self.channel.put_ack(&ack, &mut parts);
+                self.channel.put_ack(&ack, out);
             }
             // A packet for a path that has become narrower goes alone, and is lost there: its data
             // comes again.
-            let room = match parts.is_empty() {
-                true => usize::MAX,
-                false => (self.channel.room() as usize).saturating_sub(parts.len()),
+            let room = match draft.len(out) {
+                0 => usize::MAX,
+                length => (self.channel.room() as usize).saturating_sub(length),
             };
             if self.closing.sends_data()
                 && let Some(packet) = self.queue.pop(room)
             {
                 (header, has_data) = (packet.header, packet.has_data);
-                parts.extend(packet.parts);
+                out.extend_from_slice(packet.parts);
             }
         }
-        let transmit =
-            (!parts.is_empty()).then(|| self.channel.seal(now, to, &header, &parts, out));
-        self.scratch = parts;
-        transmit.map(|transmit| Transmit { ecn: has_data, ..transmit })
+        if draft.len(out) == 0 {
+            out.truncate(draft.start());
+            self.queue.give_back(false);
+            return None;
+        }
+        let transmit = self.channel.finish(now, to, &header, &draft, out);
+        Some(Transmit { ecn: has_data, ..transmit })
     }
 }
 

@@ -4,10 +4,14 @@ use std::collections::VecDeque;
 
 use ratewire_laws::Header;
 
-/// Packets that wait at most; others are dropped, as in any switch.
+/// Packets that wait at most, and their bytes; others are dropped, as in any switch.
 const MOST: usize = 4096;
+const MOST_BYTES: usize = 8 << 20;
 /// Bytes of packets that have left from which on their memory is used again.
 const LEFT: usize = 1 << 20;
+/// Memory that an empty queue keeps, in bytes and in packets: a switch has a queue for each member
+/// of each peer, most of them idle.
+const KEPT: (usize, usize) = (2048, 16);
 
 #[derive(Clone, Copy, Debug)]
 struct Item {
@@ -43,10 +47,10 @@ impl Queue {
         data_end: Option<u64>,
         put: impl FnOnce(&mut Vec<u8>),
     ) {
-        if self.items.len() == MOST {
+        let left = self.items.front().map_or(self.bytes.len(), |first| first.begin);
+        if self.items.len() == MOST || self.bytes.len() - left >= MOST_BYTES {
             return;
         }
-        let left = self.items.front().map_or(self.bytes.len(), |first| first.begin);
         if self.items.is_empty() || left > LEFT {
             self.bytes.drain(..left);
             for item in &mut self.items {
@@ -71,6 +75,18 @@ impl Queue {
         put(&mut self.bytes);
         if let Some(last) = self.items.back_mut() {
             (last.data_end, last.end) = (Some(data_end), self.bytes.len());
+        }
+    }
+
+    /// Gives memory back if the queue is empty: all of it if the queue is `idle`, else what is
+    /// beyond that of a few small packets.
+    pub(crate) fn give_back(&mut self, idle: bool) {
+        let (bytes, items) = if idle { (0, 0) } else { KEPT };
+        if self.items.is_empty() && self.bytes.capacity() > bytes {
+            self.bytes = Vec::new();
+        }
+        if self.items.is_empty() && self.items.capacity() > items {
+            self.items = VecDeque::new();
         }
     }
 
@@ -100,6 +116,10 @@ mod tests {
         assert!(queue.pop(9).is_none());
         (0..MOST + 2).for_each(|_| queue.push(Header::None, Some(0), |parts| parts.push(1)));
         assert_eq!(queue.items.len(), MOST);
+        let mut queue = Queue::default();
+        let large = |parts: &mut Vec<u8>| parts.resize(parts.len() + 60_000, 0);
+        (0..MOST).for_each(|_| queue.push(Header::None, Some(0), large));
+        assert!(queue.bytes.len() < MOST_BYTES + 60_000);
     }
 
     #[test]
@@ -114,6 +134,23 @@ mod tests {
             assert_eq!(queue.pop(1000).unwrap().parts, [(i - 1) as u8; 1000]);
         }
         assert!(queue.bytes.len() < LEFT + 4000);
+    }
+
+    #[test]
+    fn an_empty_queue_keeps_little_memory() {
+        let mut queue = Queue::default();
+        for size in [100, 1_000_000] {
+            (0..100).for_each(|_| queue.push(Header::None, None, |parts| parts.push(0)));
+            queue.push(Header::None, None, |parts| parts.resize(parts.len() + size, 0));
+            queue.give_back(true);
+            assert!((0..101).all(|_| queue.pop(usize::MAX).is_some()));
+            queue.give_back(false);
+            assert!(queue.bytes.capacity() <= KEPT.0 && queue.items.capacity() <= KEPT.1);
+        }
+        queue.push(Header::None, None, |parts| parts.push(0));
+        assert!(queue.pop(usize::MAX).is_some());
+        queue.give_back(true);
+        assert_eq!((queue.bytes.capacity(), queue.items.capacity()), (0, 0));
     }
 
     #[test]

@@ -30,12 +30,13 @@ impl Roster {
     }
 
     /// Gives a place to a registered member. Its keys follow from its name, so it has the same ones
-    /// in any place, and after a restart of the switch.
-    pub(crate) fn enlist(&self, place: usize, name: &str, weight: f64) {
+    /// in any place, and after a restart of the switch. Returns the number by which it is hashed.
+    pub(crate) fn enlist(&self, place: usize, name: &str, weight: f64) -> u64 {
         let hash = digest(&SHA256, name.as_bytes());
         let number = hash.as_ref()[..8].iter().fold(0, |n, byte| (n << 8) | u64::from(*byte));
         self.known()[place] = Known { weight, number };
         self.version.fetch_add(1, Ordering::Release);
+        number
     }
 
     fn known(&self) -> MutexGuard<'_, Vec<Known>> {

@@ -4,6 +4,7 @@
 
 mod closing;
 mod path;
+mod sealing;
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
@@ -13,6 +14,7 @@ use path::PathSize;
 use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_transport::{Ack, Epoch};
 use ratewire_units::{Bytes as Size, Duration, Time};
+pub use sealing::Draft;
 
 use crate::config::{BASE_DATAGRAM, Config};
 use crate::keys::{Keys, Replay, is_same_proof};
@@ -115,6 +117,8 @@ pub struct Channel {
     replay: Replay,
     /// Number of the next packet.
     number: u64,
+    /// The clear part of a packet in preparation.
+    clear: Vec<u8>,
     answers: Vec<Answer>,
     path: PathSize,
     /// A new address of the peer that has not answered yet.
@@ -139,6 +143,7 @@ impl Channel {
             keys: ends.keys,
             replay: Replay::default(),
             number: 0,
+            clear: Vec::new(),
             answers: Vec::new(),
             path: PathSize::new(config.largest_datagram.get()),
             challenge: None,
@@ -333,45 +338,6 @@ impl Channel {
             congestion: &bytes[..length],
         };
         Part::Ack(part).put(parts);
-    }
-
-    /// Appends the packet with these parts to `out`.
-    pub fn seal(
-        &mut self,
-        now: Time,
-        to: SocketAddr,
-        header: &Header,
-        parts: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Transmit {
-        let longest =
-            below(to) + (HEADER + Congestion::longest(&self.law) + parts.len() + TAG) as u64;
-        let congestion = Congestion::of(&self.law, header, Size::new(longest));
-        let number = self.number;
-        self.number += 1;
-        let start = out.len();
-        let clear = Data {
-            connection: self.params.connection,
-            number: number as u32,
-            congestion: congestion.bytes(),
-        };
-        clear.put(out);
-        let begin = out.len() - start;
-        out.extend(parts);
-        self.keys.seal.seal(number, out, start, HEADER, begin);
-        self.sent = now;
-        self.counts.sent += 1;
-        Transmit { to, len: out.len() - start, ecn: false }
-    }
-
-    /// Appends a packet that finds out whether the path carries packets of its size, if one is due.
-    /// No packet is due before a round trip is known.
-    pub fn poll_probe(&mut self, now: Time, srtt: Duration, out: &mut Vec<u8>) -> Option<Transmit> {
-        let datagram = self.path.poll_probe(now, srtt)?;
-        let mut parts = Vec::new();
-        Part::Ping(datagram).put(&mut parts);
-        parts.resize(datagram as usize - HEADER - 4 - TAG, 0);
-        Some(self.seal(now, self.peer, &Header::None, &parts, out))
     }
 
     /// Notes that full packets arrive; `timeouts` are the transport's so far.

@@ -5,8 +5,9 @@ use ratewire_units::{Duration, Time};
 
 use crate::config::BASE_DATAGRAM;
 
-/// UDP payloads to try: those of usual tunnels, Ethernet, and jumbo frames.
-const SIZES: [u64; 6] = [1280, 1352, 1400, 1452, 4000, 8900];
+/// UDP payloads to try: those of usual tunnels, Ethernet, and jumbo frames, then those that only
+/// paths within a host carry.
+const SIZES: [u64; 8] = [1280, 1352, 1400, 1452, 4000, 8900, 16_000, 32_000];
 /// Attempts with each size.
 const ATTEMPTS: u32 = 3;
 /// Wait for an answer, at least.

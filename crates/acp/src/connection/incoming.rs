@@ -13,6 +13,7 @@ use ratewire_laws::Header;
 use ratewire_transport::{Ack, Receiver, Reply, Stamp};
 use ratewire_units::{Bytes as Size, Time};
 
+use super::KEPT;
 use crate::frame::Frame;
 use crate::wire::{DataPart, varint};
 
@@ -212,11 +213,11 @@ impl Incoming {
         Ok(())
     }
 
-    fn finish(&mut self, bytes: Bytes) -> Result<(), Violation> {
-        let mut rest = &bytes[..];
+    fn finish(&mut self, mut data: Bytes) -> Result<(), Violation> {
+        let mut rest = &data[..];
         let id = varint::take(&mut rest).map_err(|_| "a frame has no number")?;
-        let size = (bytes.len() as u64).max(LEAST_SIZE);
-        let data = bytes.slice(bytes.len() - rest.len()..);
+        let size = (data.len() as u64).max(LEAST_SIZE);
+        data.advance(data.len() - rest.len());
         self.ready.push_back(Frame { id, data });
         self.sizes.push_back(size);
         self.ready_bytes += size;
@@ -234,6 +235,9 @@ impl Incoming {
     pub(super) fn read(&mut self) -> Option<Frame> {
         let frame = self.ready.pop_front()?;
         self.ready_bytes -= self.sizes.pop_front().unwrap_or(0);
+        if self.ready.is_empty() && self.ready.capacity() > KEPT {
+            (self.ready, self.sizes) = Default::default();
+        }
         self.note_read();
         Some(frame)
     }
@@ -277,5 +281,13 @@ impl Incoming {
     /// Whether all of the stream has arrived.
     pub(super) fn is_whole(&self) -> bool {
         self.end == Some(self.next)
+    }
+}
+
+#[cfg(test)]
+impl Incoming {
+    /// Frames for which there is memory.
+    pub(super) fn capacity(&self) -> usize {
+        self.ready.capacity().max(self.sizes.capacity())
     }
 }

@@ -24,9 +24,11 @@ use crate::frame::Frame;
 use crate::wire::ConnectionId;
 
 /// Fields of a data part of a host, at most: code, offset, source, frame, offset in it, length.
-const DATA_FIELDS: u64 = 1 + 8 + 1 + 4 + 4 + 2;
+const DATA_FIELDS: u64 = 1 + 8 + 1 + 4 + 4 + 4;
 /// Bytes that a frame's number takes, at most.
 const FRAME_NUMBER: u64 = 8;
+/// Frames for which an idle connection keeps memory.
+const KEPT: usize = 32;
 /// Counters and state of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -76,8 +78,6 @@ pub struct Connection {
     closing: Closing,
     send_buffer: u64,
     unsent_buffer: Size,
-    /// Parts in preparation.
-    scratch: Vec<u8>,
 }
 
 impl Connection {
@@ -103,7 +103,6 @@ impl Connection {
             closing: Closing::default(),
             send_buffer: config.send_buffer.get(),
             unsent_buffer: config.unsent_buffer,
-            scratch: Vec::new(),
         }
     }
 

@@ -6,7 +6,8 @@ use std::ops::Range;
 use ratewire_transport::{Segment, Sender};
 use ratewire_units::{Bytes as Size, Time};
 
-use super::DATA_FIELDS;
+use super::{DATA_FIELDS, KEPT};
+use crate::channel::Draft;
 use crate::frame::Frame;
 use crate::wire::{DataPart, varint};
 
@@ -91,6 +92,9 @@ impl Outgoing {
         while self.frames.front().is_some_and(|first| first.end() <= below) {
             self.frames.pop_front();
         }
+        if self.frames.is_empty() && self.frames.capacity() > KEPT {
+            self.frames = VecDeque::new();
+        }
         self.frames.len() < before
     }
 
@@ -119,14 +123,15 @@ impl Outgoing {
         segment.payload > Size::ZERO && end <= self.sender.acknowledged()
     }
 
-    /// Appends the parts for a range of the stream until `parts` has `room` bytes. Returns the
-    /// offset up to which they go. Frames that are acknowledged are left out.
+    /// Appends the parts for a range of the stream until a packet has `room` bytes of them. Returns
+    /// the offset up to which they go. Frames that are acknowledged are left out.
     pub(super) fn put(
         &self,
         range: Range<u64>,
         again: bool,
         room: u64,
-        parts: &mut Vec<u8>,
+        draft: &Draft,
+        out: &mut Vec<u8>,
     ) -> u64 {
         let Range { start, end } = range;
         for kept in self.frames.range(index(&self.frames, start)..) {
@@ -136,21 +141,29 @@ impl Outgoing {
             }
             let part = kept.part(offset, again);
             let length = end.min(kept.end()) - offset;
-            let left = room.saturating_sub(parts.len() as u64);
+            let left = room.saturating_sub(draft.len(out) as u64);
             if part.fields_len(length) + length <= left {
-                part.put_fields(length, parts);
-                kept.copy(part.within, length, parts);
-            } else if parts.is_empty() && left > DATA_FIELDS {
+                part.put_fields(length, out);
+                kept.copy(part.within, length, out);
+            } else if draft.len(out) == 0 && left > DATA_FIELDS {
                 // A packet that was sent on a path for larger ones goes in pieces.
                 let length = left - DATA_FIELDS;
-                part.put_fields(length, parts);
-                kept.copy(part.within, length, parts);
+                part.put_fields(length, out);
+                kept.copy(part.within, length, out);
                 return offset + length;
             } else {
                 return offset;
             }
         }
         end
+    }
+}
+
+#[cfg(test)]
+impl Outgoing {
+    /// Frames for which there is memory.
+    pub(super) fn capacity(&self) -> usize {
+        self.frames.capacity()
     }
 }
 

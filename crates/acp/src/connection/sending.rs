@@ -5,7 +5,7 @@ use ratewire_transport::{Segment, SegmentKind};
 use ratewire_units::{Bytes as Size, Time};
 
 use super::Connection;
-use crate::channel::Transmit;
+use crate::channel::{Draft, Transmit};
 use crate::wire::{DataPart, Part};
 
 impl Connection {
@@ -19,16 +19,15 @@ impl Connection {
         if let Some(transmit) = self.channel.poll_probe(now, srtt, out) {
             return Some(transmit);
         }
-        let mut parts = core::mem::take(&mut self.scratch);
-        parts.clear();
-        let to = self.channel.put(now, &mut parts);
+        let draft = self.channel.begin(out);
+        let to = self.channel.put(now, out);
         let is_known = to == self.channel.peer();
         if is_known {
-            self.put_control(now, &mut parts);
+            self.put_control(now, out);
         }
         let (mut header, mut has_data) = (Header::None, false);
         let (room, sends_data) = (self.channel.room(), self.closing.sends_data());
-        let before = parts.len();
+        let before = draft.len(out);
         let next = match is_known && sends_data {
             true => self
                 .held
@@ -38,19 +37,21 @@ impl Connection {
             false => None,
         };
         if let Some(segment) = next {
-            let rest = self.put_segment(&segment, room, &mut parts);
+            let rest = self.put_segment(&segment, room, &draft, out);
             if rest.is_some() && before > 0 {
-                parts.truncate(before);
+                out.truncate(draft.parts() + before);
                 self.held = Some(segment);
             } else {
                 (header, has_data) = (segment.header, segment.payload > Size::ZERO);
                 self.held = rest;
             }
         }
-        let sealed = (!parts.is_empty()).then(|| self.channel.seal(now, to, &header, &parts, out));
-        let transmit = sealed.map(|transmit| Transmit { ecn: has_data, ..transmit });
-        self.scratch = parts;
-        transmit
+        if draft.len(out) == 0 {
+            out.truncate(draft.start());
+            return None;
+        }
+        let transmit = self.channel.finish(now, to, &header, &draft, out);
+        Some(Transmit { ecn: has_data, ..transmit })
     }
 
     /// Parts beside data.
@@ -62,18 +63,24 @@ impl Connection {
     }
 
     /// Appends the parts of a packet of the transport. Returns what of it has no room.
-    fn put_segment(&self, segment: &Segment, room: u64, parts: &mut Vec<u8>) -> Option<Segment> {
+    fn put_segment(
+        &self,
+        segment: &Segment,
+        room: u64,
+        draft: &Draft,
+        out: &mut Vec<u8>,
+    ) -> Option<Segment> {
         let SegmentKind::Data { again } = segment.kind else {
-            Part::Open.put(parts);
+            Part::Open.put(out);
             return None;
         };
         let end = segment.offset + segment.payload.get();
         if segment.payload == Size::ZERO {
             // It asks for the receiver's window.
             let empty = DataPart { offset: end, source: 0, frame: 0, within: 0, bytes: &[], again };
-            Part::Data(empty).put(parts);
+            Part::Data(empty).put(out);
         }
-        let offset = self.out.put(segment.offset..end, again, room, parts);
+        let offset = self.out.put(segment.offset..end, again, room, draft, out);
         let payload = Size::new(end - offset);
         (offset < end).then_some(Segment { offset, payload, ..*segment })
     }

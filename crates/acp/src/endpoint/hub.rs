@@ -10,9 +10,9 @@ use crate::channel::{Ends, NetworkPath, Transmit};
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::error::Error;
-use crate::handshakes::{Event, Handshakes, NO_ROOM, Refusal, UNKNOWN_LAW};
+use crate::handshakes::{Event, Handshakes, NO_ROOM, NO_TARGET, Purpose, Refusal, UNKNOWN_LAW};
 use crate::socket::Packets;
-use crate::wire::{ConnectionId, EndKind, Initial, PacketType, packet_type};
+use crate::wire::{ConnectionId, EndKind, Initial, PacketType, Target, packet_type};
 
 /// Accepted connections that nobody has taken, at most.
 const BACKLOG: usize = 1024;
@@ -73,18 +73,18 @@ impl Hub {
     }
 
     /// Begins a connection with a server.
-    pub(super) fn connect(&mut self, now: Duration, to: SocketAddr) -> Result<ConnectionId, Error> {
+    pub(super) fn connect(
+        &mut self,
+        now: Duration,
+        to: SocketAddr,
+        target: Target,
+    ) -> Result<ConnectionId, Error> {
         if self.slots.len() + self.handshakes.connecting() >= self.config.connections {
             return Err(Error::TooMany);
         }
-        self.handshakes.connect(
-            now,
-            to,
-            &self.config.credentials,
-            &self.config.law_name,
-            EndKind::Host,
-            &self.config.application,
-        )
+        let (law, application) = (&self.config.law_name, &self.config.application);
+        let purpose = Purpose { law, kind: EndKind::Host, application, target };
+        self.handshakes.connect(now, to, &self.config.credentials, purpose)
     }
 
     /// Gives a handshake up.
@@ -149,12 +149,14 @@ impl Hub {
     }
 
     fn accept(&mut self, now: Duration, ends: Ends) {
-        let (id, name) = (ends.local, ends.params.law.clone());
+        let (id, name, target) = (ends.local, ends.params.law.clone(), ends.params.target);
         let law = name.parse().ok();
         let used = law.clone().unwrap_or_else(|| self.config.law.clone());
         let mut connection = Connection::new(Time::ZERO, used, &self.config, ends);
         if law.is_none() {
             connection.reset(UNKNOWN_LAW, &format!("the server knows no law {name:?}"));
+        } else if !matches!(target, Target::Ensemble | Target::Once) {
+            connection.reset(NO_TARGET, "it is no switch, and has no members");
         }
         self.insert(now, id, connection, false);
     }

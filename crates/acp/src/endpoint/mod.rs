@@ -20,7 +20,7 @@ use crate::connection::{Connection as Core, Metrics};
 use crate::error::Error;
 use crate::frame::Frame;
 use crate::handshakes::Refusal;
-use crate::wire::ConnectionId;
+use crate::wire::{ConnectionId, Target};
 
 /// What the task of an endpoint and those who hold its connections share.
 struct Shared {
@@ -161,16 +161,24 @@ impl Endpoint {
         self.address
     }
 
-    /// Connects to a server.
+    /// Connects to a server, or to all members behind a switch.
     ///
     /// # Errors
     /// When the server does not answer within ten seconds or is for another application, or the
     /// endpoint has too many connections.
     pub async fn connect(&self, to: SocketAddr) -> Result<Connection, Error> {
+        self.connect_for(to, Target::Ensemble).await
+    }
+
+    /// Connects to a switch, for all of its members or for one, or to hear what members there are.
+    ///
+    /// # Errors
+    /// As [`Endpoint::connect`]. What the switch does not have ends the connection later.
+    pub async fn connect_for(&self, to: SocketAddr, target: Target) -> Result<Connection, Error> {
         let (sender, connected) = oneshot::channel();
         let id = {
             let mut hub = self.shared.hub();
-            let id = hub.connect(self.shared.now(), to)?;
+            let id = hub.connect(self.shared.now(), to, target)?;
             lock(&self.shared.connecting).insert(id, sender);
             id
         };

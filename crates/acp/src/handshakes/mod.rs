@@ -24,7 +24,8 @@ use crate::error::Error;
 use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, Proofs, ServerHandshake};
 use crate::socket::source_address;
 use crate::wire::{
-    ConnectionId, EndKind, Initial, LONGEST_APPLICATION, LONGEST_LAW, PacketType, Params, plain,
+    ConnectionId, EndKind, Initial, LONGEST_APPLICATION, LONGEST_LAW, PacketType, Params, Target,
+    plain,
 };
 
 /// Connections whose client has not shown that it has the keys, before cookies are asked for.
@@ -39,6 +40,8 @@ const MOST_COPIES: usize = 4;
 pub const UNKNOWN_LAW: u64 = 2;
 /// Code of a reset if the server has no room for another connection.
 pub const NO_ROOM: u64 = 3;
+/// Code of a reset if the server has not what of a switch the client asks for.
+pub const NO_TARGET: u64 = 6;
 /// First wait for an answer to an initial packet. Each wait is twice the one before, up to the
 /// longest: a server that has been restarted is found soon.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
@@ -69,6 +72,19 @@ pub struct Refusal {
     pub peer: SocketAddr,
     /// What the client takes frames to hold.
     pub application: String,
+}
+
+/// What a client's connection is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Purpose<'a> {
+    /// The law by which both ends send, as `name key=value ...`.
+    pub law: &'a str,
+    /// What the client is.
+    pub kind: EndKind,
+    /// What the client takes frames to hold: a switch, what its peers do.
+    pub application: &'a str,
+    /// What of a switch the connection is for.
+    pub target: Target,
 }
 
 /// Whether ends may connect: both are for the same application, or one does not say.
@@ -164,12 +180,11 @@ impl Handshakes {
             kind,
             reset_token: self.proofs.make(local, connection),
             application: self.application.clone(),
+            target: Target::Ensemble,
         }
     }
 
-    /// Begins a connection with the server that has these credentials, under a law that is told as
-    /// `name key=value ...`. The server is told what `kind` of end this is, and for which
-    /// `application`: a switch is for those of its peers.
+    /// Begins a connection with the server that has these credentials.
     ///
     /// # Errors
     /// When the credentials name no server, the law is longer than [`LONGEST_LAW`], or the kernel
@@ -179,10 +194,9 @@ impl Handshakes {
         now: Duration,
         to: SocketAddr,
         credentials: &Credentials,
-        law: &str,
-        kind: EndKind,
-        application: &str,
+        purpose: Purpose<'_>,
     ) -> Result<ConnectionId, Error> {
+        let Purpose { law, kind, application, target } = purpose;
         if law.len() > LONGEST_LAW {
             return Err(Error::LongLaw { length: law.len() });
         }
@@ -190,6 +204,7 @@ impl Handshakes {
         let application = application.to_string();
         let mut params = self.params(id, law, kind, source_address(self.bound, to));
         params.application.clone_from(&application);
+        params.target = target;
         let begun = ClientHandshake::begin(credentials, &params);
         let (handshake, message) = begun.map_err(Error::Handshake)?;
         let (next, wait, until) = (now, FIRST_WAIT, now + HANDSHAKE);

@@ -223,7 +223,7 @@ impl fmt::Debug for ServerHandshake {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{ConnectionId, EndKind};
+    use crate::wire::{ConnectionId, EndKind, Target};
 
     fn params(connection: u64) -> Params {
         Params {
@@ -234,6 +234,7 @@ mod tests {
             kind: [EndKind::Host, EndKind::Switch, EndKind::SwitchAfter][connection as usize % 3],
             reset_token: [3; 16],
             application: ["", "resp"][connection as usize % 2].into(),
+            target: Target::Ensemble,
         }
     }
 

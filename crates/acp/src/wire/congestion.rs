@@ -59,6 +59,11 @@ impl Congestion {
         }
     }
 
+    /// Length of the block of most packets.
+    pub fn usual(law: &AnyLaw) -> usize {
+        option_form::OptionForm::of(law).map_or(Congestion::longest(law), |form| form.one_way)
+    }
+
     /// Longest block of a law.
     pub fn longest(law: &AnyLaw) -> usize {
         let own = FIXED + (law.header_len().get() as usize).next_multiple_of(4);

@@ -34,7 +34,7 @@ pub mod varint;
 pub use congestion::Congestion;
 pub use handshake::{Initial, plain};
 pub use packet::{Data, HEADER, HEADER_WITHOUT_CONGESTION, PacketType, TAG, packet_type};
-pub use params::{EndKind, LONGEST_APPLICATION, LONGEST_LAW, Params};
+pub use params::{EndKind, LONGEST_APPLICATION, LONGEST_LAW, Params, Target};
 pub use part::{AckPart, DataPart, LEAST_FIRST, Part, Parts};
 
 /// Version of the format.

@@ -36,6 +36,45 @@ impl EndKind {
     }
 }
 
+/// What a connection with a switch is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// All members, among which the switch spreads frames. A host has no others.
+    #[default]
+    Ensemble,
+    /// All members, none of which gets a frame that another may have had: the connection ends when
+    /// a member is lost that has not acknowledged all.
+    Once,
+    /// The switch itself, which tells what members there are.
+    Table,
+    /// One member, by the number that it has in the table.
+    Member(u64),
+}
+
+impl Target {
+    fn put(self, out: &mut Vec<u8>) {
+        match self {
+            Target::Ensemble => {}
+            Target::Once => out.push(3),
+            Target::Table => out.push(1),
+            Target::Member(number) => {
+                out.push(2);
+                varint::put(out, number);
+            }
+        }
+    }
+
+    /// Reads a target; one of a later version is all members.
+    fn take(rest: &mut &[u8]) -> Result<Target, WireError> {
+        Ok(match rest.split_off_first() {
+            Some(1) => Target::Table,
+            Some(2) => Target::Member(varint::take(rest)?),
+            Some(3) => Target::Once,
+            _ => Target::Ensemble,
+        })
+    }
+}
+
 /// What an end tells the other in the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
@@ -55,6 +94,8 @@ pub struct Params {
     /// What this end takes frames to hold, at most [`LONGEST_APPLICATION`]; empty if it does not
     /// say.
     pub application: String,
+    /// What of the other end the connection is for.
+    pub target: Target,
 }
 
 impl Params {
@@ -67,12 +108,13 @@ impl Params {
         varint::put(&mut out, self.idle_timeout_ms);
         varint::put(&mut out, self.law.len() as u64);
         out.extend(self.law.as_bytes());
-        match self.application.as_bytes() {
-            [] => out.extend(self.kind.code()),
-            name => {
+        match (self.application.as_bytes(), self.target) {
+            ([], Target::Ensemble) => out.extend(self.kind.code()),
+            (name, target) => {
                 out.push(self.kind.code().unwrap_or(0));
                 varint::put(&mut out, name.len() as u64);
                 out.extend(name);
+                target.put(&mut out);
             }
         }
         out
@@ -95,6 +137,7 @@ impl Params {
         let law = law.map_err(|_| WireError::Field("the law's name"))?.to_string();
         let kind = EndKind::of(rest.split_off_first());
         let application = if rest.is_empty() { String::new() } else { read_application(rest)? };
+        let target = Target::take(rest)?;
         Ok(Params {
             connection,
             longest_frame,
@@ -103,6 +146,7 @@ impl Params {
             kind,
             reset_token,
             application,
+            target,
         })
     }
 }
@@ -130,6 +174,7 @@ mod tests {
             kind,
             reset_token: [3; 16],
             application: application.into(),
+            target: Target::Ensemble,
         }
     }
 
@@ -137,8 +182,12 @@ mod tests {
     fn parameters_come_back() {
         for kind in [EndKind::Host, EndKind::Switch, EndKind::SwitchAfter] {
             for application in ["", "resp", &"x".repeat(LONGEST_APPLICATION)] {
-                let params = params(kind, application);
-                assert_eq!(Params::read(&params.encode()), Ok(params));
+                for target in
+                    [Target::Ensemble, Target::Table, Target::Once, Target::Member((1 << 62) - 1)]
+                {
+                    let params = Params { target, ..params(kind, application) };
+                    assert_eq!(Params::read(&params.encode()), Ok(params));
+                }
             }
         }
     }

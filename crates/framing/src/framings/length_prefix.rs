@@ -7,47 +7,70 @@
 use bytes::Bytes;
 
 use crate::request::Expect;
-use crate::scan::{AnswerCut, AnswerScanner, Entry, RequestCut, RequestScanner, Step};
+use crate::scan::{AnswerCut, AnswerScanner, Cursor, Entry, RequestCut, RequestScanner, Step};
 use crate::violation::Reason;
 
 pub const ENTRY: Entry = Entry {
     name: "length-prefix",
     summary: "Requests and answers stand behind their length, 4 bytes, big-endian.",
-    requests: |_| Box::new(LengthPrefix),
-    answers: || Box::new(LengthPrefix),
+    requests: |_| Box::new(Requests),
+    answers: || Box::new(Answers::default()),
+    streams: false,
     probe: |_| b"",
+    opening: |_| b"",
     refusal: |_| Bytes::new(),
+    is_store: false,
+    may_repeat: |_| false,
     failure: |_, _| None,
 };
 
 const PREFIX: usize = 4;
 
-#[derive(Debug)]
-struct LengthPrefix;
-
 /// The length of the first message, with its prefix.
-fn message(window: &[u8]) -> Step<usize> {
-    let Some(prefix) = window.first_chunk::<PREFIX>() else { return Step::More(PREFIX) };
-    let content = usize::try_from(u32::from_be_bytes(*prefix)).unwrap_or(usize::MAX);
-    let length = content.saturating_add(PREFIX);
-    if length <= window.len() { Step::Done(length) } else { Step::More(length) }
+fn message(window: &[u8]) -> Option<u64> {
+    let prefix = window.first_chunk::<PREFIX>()?;
+    Some(u64::from(u32::from_be_bytes(*prefix)) + PREFIX as u64)
 }
 
-impl RequestScanner for LengthPrefix {
+#[derive(Debug)]
+struct Requests;
+
+impl RequestScanner for Requests {
     fn scan(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
-        Ok(match message(window) {
-            Step::Done(length) => Step::Done(RequestCut::server(length, None, Expect::ORDINARY)),
-            Step::More(length) => Step::More(length),
+        let Some(length) = message(window) else { return Ok(Step::More(PREFIX)) };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        Ok(match length <= window.len() {
+            true => Step::Done(RequestCut::server(length, None, Expect::ORDINARY)),
+            false => Step::More(length),
         })
     }
 }
 
-impl AnswerScanner for LengthPrefix {
+#[derive(Debug, Default)]
+struct Answers {
+    cursor: Cursor,
+    /// Bytes of the message that are not read; `None` before its length.
+    left: Option<u64>,
+}
+
+impl AnswerScanner for Answers {
     fn scan(&mut self, _: Expect, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
-        Ok(match message(window) {
-            Step::Done(length) => Step::Done(AnswerCut::whole(length)),
-            Step::More(length) => Step::More(length),
-        })
+        let Some(left) = self.left.or_else(|| message(window)) else {
+            return Ok(Step::More(PREFIX));
+        };
+        if let Err(needed) = self.cursor.skip(self.left.insert(left), window) {
+            return Ok(Step::More(needed));
+        }
+        let length = std::mem::take(self).cursor.at;
+        Ok(Step::Done(AnswerCut::whole(length)))
+    }
+
+    fn ready(&self) -> usize {
+        self.cursor.at
+    }
+
+    fn pass(&mut self, count: usize) {
+        self.cursor.pass(count);
     }
 }
 
@@ -57,11 +80,24 @@ mod tests {
 
     #[test]
     fn the_prefix_says_where_a_message_ends() {
-        assert_eq!(message(&[]), Step::More(4));
-        assert_eq!(message(&[0, 0, 0]), Step::More(4));
-        assert_eq!(message(&[0, 0, 0, 0]), Step::Done(4));
-        assert_eq!(message(&[0, 0, 1, 2, 9]), Step::More(262));
-        assert_eq!(message(&[0, 0, 0, 2, 7, 8, 9]), Step::Done(6));
-        assert_eq!(message(&[0xff; 9]), Step::More(0x1_0000_0003));
+        for (window, request) in [
+            (&[][..], Err(4)),
+            (&[0, 0, 0], Err(4)),
+            (&[0, 0, 0, 0], Ok(4)),
+            (&[0, 0, 1, 2, 9], Err(262)),
+            (&[0, 0, 0, 2, 7, 8, 9], Ok(6)),
+            (&[0xff; 9], Err(0x1_0000_0003)),
+        ] {
+            let (asked, answered) = match request {
+                Err(needed) => (Step::More(needed), Step::More(needed)),
+                Ok(length) => (
+                    Step::Done(RequestCut::server(length, None, Expect::ORDINARY)),
+                    Step::Done(AnswerCut::whole(length)),
+                ),
+            };
+            assert_eq!(Requests.scan(window), Ok(asked), "{window:?}");
+            let answer = Answers::default().scan(Expect::ORDINARY, window);
+            assert_eq!(answer, Ok(answered), "{window:?}");
+        }
     }
 }

@@ -17,26 +17,22 @@ pub const ENTRY: Entry = Entry {
     summary: "A request is a line, and so is its answer.",
     requests: |_| Box::new(Lines::default()),
     answers: || Box::new(Lines::default()),
+    streams: false,
     probe: |_| b"",
+    opening: |_| b"",
     refusal: |_| Bytes::new(),
+    is_store: false,
+    may_repeat: |_| false,
     failure: |_, _| None,
 };
 
 #[derive(Debug, Default)]
 struct Lines(Cursor);
 
-impl Lines {
-    /// The first line, without its newline.
-    fn line<'a>(&mut self, window: &'a [u8]) -> Option<&'a [u8]> {
-        let line = self.0.line(window)?;
-        self.0 = Cursor::default();
-        Some(line)
-    }
-}
-
 impl RequestScanner for Lines {
     fn scan(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
-        let Some(line) = self.line(window) else { return Ok(more(window)) };
+        let Some(line) = self.0.line(window) else { return Ok(more(window)) };
+        self.0 = Cursor::default();
         let word = line.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(line);
         let cut = RequestCut::server(line.len() + 1, Some(hash(word)), Expect::ORDINARY);
         Ok(Step::Done(cut))
@@ -45,8 +41,18 @@ impl RequestScanner for Lines {
 
 impl AnswerScanner for Lines {
     fn scan(&mut self, _: Expect, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
-        let line = self.line(window);
-        Ok(line.map_or(more(window), |line| Step::Done(AnswerCut::whole(line.len() + 1))))
+        if self.0.text(window).is_none() {
+            return Ok(more(window));
+        }
+        Ok(Step::Done(AnswerCut::whole(std::mem::take(&mut self.0).at)))
+    }
+
+    fn ready(&self) -> usize {
+        self.0.at
+    }
+
+    fn pass(&mut self, count: usize) {
+        self.0.pass(count);
     }
 }
 

@@ -61,7 +61,43 @@ impl Framing {
         (self.0.failure)(expect, message)
     }
 
-    pub(crate) fn requests(self, longest: usize) -> Box<dyn RequestScanner> {
+    /// What to write to a server before the first request of which this is known; usually nothing.
+    /// The server answers it as it does a request of which [`Expect::ORDINARY`] is known, and
+    /// nobody needs the answer. Requests with different openings need different connections.
+    ///
+    /// ```
+    /// use bytes::BytesMut;
+    /// use ratewire_framing::{Framing, Requests, Route};
+    ///
+    /// let redis = Framing::named("resp").unwrap();
+    /// let mut requests = Requests::new(redis, 1000);
+    /// let mut buffer = BytesMut::from("HELLO 3\r\nGET a\r\n");
+    /// requests.next(&mut buffer).unwrap().unwrap();
+    /// let get = requests.next(&mut buffer).unwrap().unwrap();
+    /// let Route::Server { expect, .. } = get.route else { panic!("a key") };
+    /// assert_eq!(redis.opening(expect), b"HELLO 3\r\n");
+    /// ```
+    pub fn opening(self, expect: Expect) -> &'static [u8] {
+        (self.0.opening)(expect)
+    }
+
+    /// Whether a server keeps what others have not, so that its keys cannot move to them.
+    pub fn is_store(self) -> bool {
+        self.0.is_store
+    }
+
+    /// Whether to do a request twice is as good as once, so that one may be sent again that a
+    /// server may have done.
+    pub fn may_repeat(self, request: &[u8]) -> bool {
+        (self.0.may_repeat)(request)
+    }
+
+    /// Whether messages are passed on from their heads on, before they are whole.
+    pub fn streams(self) -> bool {
+        self.0.streams
+    }
+
+    pub(crate) fn requests(self, longest: Option<usize>) -> Box<dyn RequestScanner> {
         (self.0.requests)(longest)
     }
 
@@ -115,6 +151,24 @@ mod tests {
             let Some(answer) = framing.failure(Expect::ORDINARY, "no\r\nserver") else { continue };
             let text = String::from_utf8(answer.to_vec()).unwrap();
             assert!(text.contains("no??server") && text.ends_with('\n'), "{framing:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_done_twice_is_known() {
+        for (name, request, may_repeat) in [
+            ("http1", "GET / HTTP/1.1\r\n", true),
+            ("http1", "PUT / HTTP/1.1\r\n", true),
+            ("http1", "POST / HTTP/1.1\r\n", false),
+            ("http1", "get / HTTP/1.1\r\n", false),
+            ("memcached", "get a\r\n", true),
+            ("memcached", "gat 3 a\r\n", false),
+            ("memcached", "incr a 1\r\n", false),
+            ("resp", "GET a\r\n", false),
+            ("lines", "a\n", false),
+        ] {
+            let framing = Framing::named(name).unwrap();
+            assert_eq!(framing.may_repeat(request.as_bytes()), may_repeat, "{name} {request}");
         }
     }
 }

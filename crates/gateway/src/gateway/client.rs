@@ -1,57 +1,113 @@
 //! A client of a gateway, and the order of its answers.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use bytes::Bytes;
 use ratewire_framing::{Expect, Framing, Reorder};
 use tokio::sync::Notify;
 
-use crate::frame::Answer;
+use super::gather::Gathers;
+use super::memory::Memory;
 
 /// Requests of a client that wait for answers, and bytes of answers that wait for those before
 /// them.
 const MOST: usize = 1024;
 const MOST_HELD: usize = 4 << 20;
-/// Bytes of answers that are held for a client, whatever it has asked for. Answers beyond are
-/// replaced by errors.
+/// Bytes of requests that no member has yet, from which on no more are read.
+const MOST_ASKED: usize = 1 << 20;
+/// Bytes of answers that a client has not taken, from which on its requests wait.
+const ENOUGH: usize = 1 << 20;
+/// Bytes of answers that a client has not taken, from which on no more of a long one is asked for.
+const FEW: usize = 128 << 10;
+/// Bytes of answers from which on a client is ended that does not take them.
 const LIMIT: usize = 64 << 20;
+/// Bytes of answers of parts that are held until the others come.
+const MOST_GATHERED: usize = 32 << 20;
+const TOO_LONG: &str = "the answers of the parts have more than 32 MiB: ask for fewer keys";
 /// Bytes of answers from which on no more are written at once.
 const BATCH: usize = 1 << 20;
+/// Bytes of an answer that a client is taken to ask for, at least.
+const LEAST: u64 = 64;
+
+/// Where an answer belongs: a request of a client, and a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// Number of the request among those of its client.
+    pub(super) order: u64,
+    /// Number of the part; 0 for a request that has none.
+    pub(super) part: u32,
+}
+
+impl Place {
+    /// The place of a request that goes to one server.
+    pub(super) fn whole(order: u64) -> Place {
+        Place { order, part: 0 }
+    }
+}
 
 /// What is known of a client.
 pub(super) struct Client {
+    /// Number of the client among all of the gateway.
+    pub(super) id: u64,
     framing: Framing,
-    pub(super) reorder: RefCell<Reorder>,
+    memory: Rc<Memory>,
+    reorder: RefCell<Reorder>,
+    /// Requests that have parts.
+    pub(super) gathers: Gathers,
     /// The place after which the connection closes.
     closes_after: Cell<Option<u64>>,
-    /// Length of the longest answer so far.
-    longest: Cell<usize>,
-    /// Number of answers that have left the order.
-    pub(super) left: Cell<u64>,
-    /// Woken when answers may leave, and when there may be room for requests.
+    /// Bytes of requests that no member has.
+    asked: Cell<usize>,
+    /// Bytes that an answer is expected to have.
+    expected: Cell<u64>,
+    /// Whether requests wait somewhere until the client takes answers.
+    is_held: Cell<bool>,
+    /// Whether nobody takes answers any more.
+    is_gone: Cell<bool>,
+    /// Woken when answers may leave, when there may be room for requests, and when the client is
+    /// ended.
     pub(super) answered: Notify,
     pub(super) room: Notify,
+    pub(super) ended: Notify,
 }
 
 impl Client {
-    pub(super) fn new(framing: Framing) -> Client {
+    pub(super) fn new(id: u64, framing: Framing, memory: Rc<Memory>) -> Client {
         Client {
+            id,
             framing,
+            memory,
             reorder: RefCell::new(Reorder::new(MOST, MOST_HELD)),
+            gathers: Gathers::default(),
             closes_after: Cell::new(None),
-            longest: Cell::new(1),
-            left: Cell::new(0),
+            asked: Cell::new(0),
+            expected: Cell::new(LEAST),
+            is_held: Cell::new(false),
+            is_gone: Cell::new(false),
             answered: Notify::new(),
             room: Notify::new(),
+            ended: Notify::new(),
         }
     }
 
-    /// Whether the next request has to wait: until others are answered, or until the client takes
-    /// its answers. As many requests are under way as have room for answers of the longest length
-    /// so far.
+    /// Whether the next request has to wait: until others are answered or have gone to members, or
+    /// until the client takes its answers.
     pub(super) fn is_full(&self) -> bool {
+        self.reorder.borrow().is_full() || self.asked.get() >= MOST_ASKED
+    }
+    /// Whether requests have no answer.
+    pub(super) fn waits(&self) -> bool {
+        self.reorder.borrow().waiting() > 0
+    }
+    /// The place of the last request that has no answer.
+    pub(super) fn last(&self) -> Option<u64> {
         let reorder = self.reorder.borrow();
-        reorder.is_full() || reorder.waiting() >= (LIMIT / self.longest.get()).max(1)
+        (reorder.waiting() > 0).then(|| reorder.first() + reorder.waiting() as u64 - 1)
+    }
+    /// Bytes of answers that are held.
+    pub(super) fn held(&self) -> usize {
+        self.reorder.borrow().held() + self.gathers.held()
     }
 
     /// The place of the next request; `None` if there is none.
@@ -59,39 +115,166 @@ impl Client {
         self.reorder.borrow_mut().reserve()
     }
 
-    /// Puts an answer in its place.
-    pub(super) fn answer(&self, place: u64, expect: Expect, answer: Answer) {
-        let (bytes, closes) = match answer {
-            Answer::Bytes { bytes, closes } => {
-                self.longest.set(self.longest.get().max(bytes.len()));
-                // The first answer leaves at once, and lets others leave.
-                let waits = place > self.left.get();
-                match waits && self.reorder.borrow().held() + bytes.len() > LIMIT {
-                    true => self.failure(expect, "the client does not take its answers"),
-                    false => (bytes, closes),
-                }
-            }
-            Answer::Failed(why) => self.failure(expect, &String::from_utf8_lossy(&why)),
-        };
-        self.fill(place, bytes, closes);
+    /// Whether there are requests that no member has.
+    pub(super) fn asks(&self) -> bool {
+        self.asked.get() > 0
+    }
+    /// Notes bytes of a request that no member has yet.
+    pub(super) fn ask(&self, bytes: usize) {
+        self.asked.set(self.asked.get() + bytes);
+        self.memory.take(bytes);
+    }
+    /// Notes that a member has them, or nobody will.
+    pub(super) fn asked(&self, bytes: usize) {
+        self.asked.set(self.asked.get() - bytes);
+        self.memory.give(bytes);
+        self.room.notify_one();
+    }
+    /// Bytes that an answer is expected to have.
+    pub(super) fn expected(&self) -> u64 {
+        self.expected.get()
     }
 
-    /// An answer that says why there is none, and whether the connection closes after it.
-    fn failure(&self, expect: Expect, why: &str) -> (Bytes, bool) {
-        match self.framing.failure(expect, why) {
-            Some(bytes) => (bytes, false),
-            None => (Bytes::new(), true),
+    /// Whether a request has to wait until the client takes answers; it is then told when it has
+    /// ([`Client::resumes`]). That whose answer is the next to leave does not wait.
+    pub(super) fn holds(&self, place: Place) -> bool {
+        let holds = self.untaken() >= ENOUGH && place.order > self.reorder.borrow().first();
+        if holds {
+            self.is_held.set(true);
         }
+        holds
+    }
+    /// Whether more of a long answer may come; who asks is told later if it may not now.
+    pub(super) fn takes_more(&self) -> bool {
+        let takes = self.has_taken();
+        if !takes {
+            self.is_held.set(true);
+        }
+        takes
+    }
+    /// Whether requests, or more of an answer, have waited for the client to take answers, and need
+    /// not any more.
+    pub(super) fn resumes(&self) -> bool {
+        self.has_taken() && self.is_held.replace(false)
+    }
+    /// Whether requests have waited, and the next answer to leave is not there: its request may be
+    /// one of them.
+    pub(super) fn lacks_next(&self) -> bool {
+        self.waits() && self.is_held.replace(false)
+    }
+    fn has_taken(&self) -> bool {
+        self.untaken() < if self.memory.is_scarce() { 1 } else { FEW }
+    }
+    /// Bytes of answers that are whole, or whose beginning may leave.
+    fn untaken(&self) -> usize {
+        self.reorder.borrow().held()
     }
 
-    /// Puts bytes in a place, after which the connection may close.
-    pub(super) fn fill(&self, place: u64, bytes: Bytes, closes: bool) {
+    /// Puts a piece of an answer in its place, of which more comes.
+    pub(super) fn begin(&self, place: Place, piece: Bytes) {
+        self.put(place, piece, false);
+    }
+
+    /// Puts an answer, or what is left of it, in its place, after which the connection may close;
+    /// with all of it, the answer has `length` bytes.
+    pub(super) fn finish(&self, place: Place, rest: Bytes, closes: bool, length: u64) {
+        // A long answer counts for some time: the client may ask for such a one again.
+        self.expected.set(length.max(self.expected.get() / 8 * 7).max(LEAST));
         if closes {
-            self.close_after(place);
+            self.close_after(place.order);
         }
-        // An answer to a request that has one already is a member's error, and is dropped.
-        _ = self.reorder.borrow_mut().fill(place, bytes);
-        self.answered.notify_one();
+        self.put(place, rest, true);
+    }
+
+    /// Puts an error in the place of an answer. If the framing has none, or a part of the answer is
+    /// there, the connection closes.
+    pub(super) fn fail(&self, place: Place, expect: Expect, why: &str, has_begun: bool) {
+        // Nothing has left of an answer that has parts.
+        let has_begun = has_begun && !self.gathers.has(place.order);
+        self.gathers.fail(place.order, place.part, why);
+        let answer = if has_begun { None } else { self.framing.failure(expect, why) };
+        match answer {
+            Some(answer) => self.put(place, answer, true),
+            None => {
+                self.close_after(place.order);
+                self.put(place, Bytes::new(), true);
+            }
+        }
+    }
+
+    /// Notes the number of parts of a request, whose answers may have come before.
+    pub(super) fn expect(&self, order: u64, parts: usize) {
+        let before = self.gathers.held();
+        let answer = self.gathers.expect(order, parts);
+        self.memory.give(before - self.gathers.held());
+        if let Some(answer) = answer {
+            self.answer(order, answer);
+        }
+    }
+
+    /// Puts an answer of the gateway's in a place.
+    pub(super) fn answer(&self, order: u64, answer: Bytes) {
+        self.put(Place::whole(order), answer, true);
+    }
+
+    fn put(&self, place: Place, bytes: Bytes, is_last: bool) {
+        if self.is_gone.get() {
+            return;
+        }
+        if self.gathers.has(place.order) {
+            return self.put_part(place, &bytes, is_last);
+        }
+        let length = bytes.len();
+        let put = {
+            let mut reorder = self.reorder.borrow_mut();
+            match is_last {
+                true => reorder.fill(place.order, bytes),
+                false => reorder.begin(place.order, bytes),
+            }
+        };
+        // A second answer to a request is a member's error, and is dropped.
+        if put.is_ok() {
+            self.memory.take(length);
+            self.answered.notify_one();
+        }
+        if self.held() > LIMIT {
+            self.end();
+        }
+    }
+
+    /// Puts an answer of a part, or a piece of it, beside those of the others.
+    fn put_part(&self, place: Place, bytes: &Bytes, is_last: bool) {
+        let before = self.gathers.held();
+        let is_long = before + bytes.len() > MOST_GATHERED;
+        let failure = is_long.then(|| self.framing.failure(Expect::ORDINARY, TOO_LONG));
+        let answer = match (failure.flatten(), is_last) {
+            (Some(failure), _) => {
+                self.gathers.fail(place.order, place.part, TOO_LONG);
+                self.gathers.put(place.order, place.part, failure)
+            }
+            (None, true) => self.gathers.put(place.order, place.part, bytes.clone()),
+            (None, false) => {
+                self.gathers.add(place.order, place.part, bytes);
+                None
+            }
+        };
+        self.memory.give(before);
+        self.memory.take(self.gathers.held());
+        if let Some(answer) = answer {
+            self.answer(place.order, answer);
+        }
+    }
+
+    /// Ends the client, who takes no answers.
+    pub(super) fn end(&self) {
+        self.ended.notify_one();
+    }
+
+    /// Notes that nobody takes answers any more.
+    pub(super) fn leave(&self) {
+        if !self.is_gone.replace(true) {
+            self.memory.give(self.held());
+        }
     }
 
     /// Closes the connection after the answer in a place.
@@ -105,16 +288,17 @@ impl Client {
     /// them.
     pub(super) fn take(&self, out: &mut Vec<Bytes>) -> bool {
         let mut reorder = self.reorder.borrow_mut();
+        let may_leave = |first| self.closes_after.get().is_none_or(|last| first <= last);
         let mut taken = 0;
         while taken < BATCH
-            && self.closes_after.get().is_none_or(|last| self.left.get() <= last)
+            && may_leave(reorder.first())
             && let Some(answer) = reorder.pop()
         {
-            self.left.set(self.left.get() + 1);
             taken += answer.len();
             out.push(answer);
         }
-        self.closes_after.get().is_some_and(|last| self.left.get() > last)
+        self.memory.give(taken);
+        !may_leave(reorder.first())
     }
 }
 
@@ -122,36 +306,86 @@ impl Client {
 mod tests {
     use super::*;
 
-    fn client() -> Client {
-        Client::new(Framing::named("resp").expect("a framing"))
+    fn client(memory: &Rc<Memory>) -> Client {
+        Client::new(0, Framing::named("resp").expect("a framing"), Rc::clone(memory))
     }
 
-    fn answer(client: &Client, place: u64, bytes: &Bytes) {
-        let answer = Answer::Bytes { bytes: bytes.clone(), closes: false };
-        client.answer(place, Expect::from_code(0), answer);
+    /// Whether a client has been ended.
+    async fn is_ended(client: &Client) -> bool {
+        tokio::select! {
+            biased;
+            () = client.ended.notified() => true,
+            () = std::future::ready(()) => false,
+        }
+    }
+
+    #[tokio::test]
+    async fn who_takes_no_answers_is_held_and_then_ended() {
+        let memory = Rc::new(Memory::new(1 << 30));
+        let client = client(&memory);
+        let long = Bytes::from(vec![b'x'; ENOUGH]);
+        let places: Vec<u64> = std::iter::from_fn(|| client.reserve()).collect();
+        assert_eq!((places.len(), client.last()), (MOST, Some(MOST as u64 - 1)));
+        let put = |place: u64| client.finish(Place::whole(place), long.clone(), false, 1);
+        let [first, last] = [0, 1023].map(Place::whole);
+        assert!(!client.holds(last));
+        put(1);
+        assert!(client.holds(last) && !client.holds(first) && !client.resumes());
+        assert!(client.lacks_next() && !client.lacks_next());
+        assert!(client.holds(last));
+        (2..=LIMIT as u64 / ENOUGH as u64).for_each(put);
+        assert!(!is_ended(&client).await);
+        put(65);
+        assert!(is_ended(&client).await);
+        assert_eq!(memory.used(), client.held());
+        let mut all = Vec::new();
+        client.take(&mut all);
+        assert!(all.is_empty(), "the first answer is missing");
+        client.answer(0, Bytes::from_static(b"+OK\r\n"));
+        (0..70).for_each(|_| _ = client.take(&mut all));
+        assert_eq!((all.len(), memory.used(), client.resumes()), (66, 0, true));
     }
 
     #[test]
-    fn answers_that_a_client_does_not_take_are_bounded() {
-        let client = client();
-        let long = Bytes::from(vec![b'x'; 1 << 20]);
-        let places: Vec<u64> = std::iter::from_fn(|| client.reserve()).collect();
-        assert_eq!(places.len(), MOST);
-        // The first answer is missing, so the others must wait.
-        places[1..].iter().for_each(|place| answer(&client, *place, &long));
-        let held = client.reorder.borrow().held();
-        assert!(held < LIMIT + MOST * 100, "{held} bytes are held");
-        answer(&client, 0, &Bytes::from_static(b"+OK\r\n"));
+    fn a_client_that_leaves_frees_what_is_held_for_it() {
+        let memory = Rc::new(Memory::new(100));
+        let client = client(&memory);
+        let place = Place::whole(client.reserve().expect("a place"));
+        client.begin(place, Bytes::from(vec![0; 60]));
+        client.ask(50);
+        assert!(memory.is_over());
+        client.asked(50);
+        client.leave();
+        assert_eq!(memory.used(), 0);
+        client.finish(place, Bytes::from(vec![0; 60]), false, 120);
+        client.leave();
+        assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn long_answers_are_expected_again_for_some_time() {
+        let client = client(&Rc::new(Memory::new(100)));
+        let finish = |length| {
+            let place = Place::whole(client.reserve().expect("a place"));
+            client.finish(place, Bytes::new(), false, length);
+            client.expected()
+        };
+        assert_eq!([finish(8000), finish(1), finish(1)], [8000, 7000, 6125]);
+        (0..100).for_each(|_| _ = finish(1));
+        assert_eq!(client.expected(), LEAST);
+    }
+
+    #[test]
+    fn an_answer_that_breaks_off_closes_the_connection() {
+        let client = client(&Rc::new(Memory::new(100)));
+        let [first, second] = [(); 2].map(|()| Place::whole(client.reserve().expect("a place")));
+        client.fail(first, Expect::ORDINARY, "why", false);
+        client.begin(second, "$100\r\n".into());
         let mut all = Vec::new();
-        while !client.take(&mut all) && all.len() < MOST {}
-        assert_eq!(all.iter().filter(|answer| **answer == long).count(), LIMIT >> 20);
-        let refused = all.iter().filter(|answer| answer.starts_with(b"-ERR the client does not"));
-        assert_eq!(refused.count(), MOST - 1 - (LIMIT >> 20));
-        // Next time, fewer requests are under way at once.
-        let next = std::iter::from_fn(|| match client.is_full() {
-            true => None,
-            false => client.reserve(),
-        });
-        assert_eq!(next.count(), LIMIT >> 20);
+        assert!(!client.take(&mut all));
+        assert_eq!(all, ["-ERR why\r\n", "$100\r\n"]);
+        client.fail(second, Expect::ORDINARY, "why", true);
+        assert!(client.take(&mut all));
+        assert_eq!(all.concat(), b"-ERR why\r\n$100\r\n");
     }
 }

@@ -1,26 +1,64 @@
 //! In front of clients: their requests become frames to a switch.
+//!
+//! | part | is |
+//! |---|---|
+//! | `serving` | the connection of a client: requests are read, answers written |
+//! | `client` | the order of its answers, and what is held for it |
+//! | `parts` | requests that go to several members |
+//! | `gather` | the answers of their parts |
+//! | `memory` | the bytes that are held for all clients |
+//! | `ensemble` | the members, and requests that have none yet |
+//! | `directory` | what the switch tells of its members |
+//! | `choice` | the member of a request |
+//! | `upstream` | the connection with a member |
+//! | `fair` | requests that wait for a member, in shares by client |
+//! | `exchanges` | requests that a member has |
+//! | `ask` | a request on its way to a member |
+//! | `upload` | a request that is sent while it arrives |
 
+mod ask;
+mod choice;
 mod client;
+mod directory;
+mod ensemble;
+mod exchanges;
+mod fair;
+mod gather;
+mod memory;
+mod parts;
 mod serving;
-mod uplink;
+mod upload;
+mod upstream;
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
+use client::Client;
+use ensemble::Ensemble;
+use memory::Memory;
 use ratewire_acp::Config;
 use ratewire_config::Listen;
 use ratewire_daemon::log::reason;
-use ratewire_framing::Framing;
-use serving::serve;
+use ratewire_framing::{Expect, Framing};
+use serving::{Rules, serve};
+use tokio::io::AsyncWriteExt;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tracing::{info, warn};
-use uplink::Uplink;
 
-use crate::stream::{Listener, OpenError};
+use crate::stream::{Listener, OpenError, Stream};
 
 /// Pause after a connection that the system cannot hand over: it has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Clients that wait for a place among those that are served.
+const MOST_QUEUED: usize = 1024;
+/// What a client is told that has waited for a place in vain.
+const NO_PLACE: &str = "the gateway has as many clients as it may have";
 
 /// What a gateway is to do.
 #[derive(Clone, Debug)]
@@ -33,21 +71,37 @@ pub struct GatewayConfig {
     pub listen_mode: u32,
     /// The switch.
     pub switch: SocketAddr,
-    /// Settings of the connection with the switch.
+    /// Settings of the connections with the switch.
     pub acp: Config,
     /// Time for an answer, after which a client is told that there is none.
     pub timeout: Duration,
+    /// Time for a request to arrive, after which its client is ended.
+    pub patience: Duration,
     /// Clients at a time.
     pub clients: usize,
     /// Longest request in bytes.
     pub longest: usize,
+    /// Bytes that are held for all clients.
+    pub memory: usize,
 }
 
 /// A gateway with an open address.
 pub struct Gateway {
-    config: Rc<GatewayConfig>,
+    config: GatewayConfig,
     listener: Listener,
-    uplink: Rc<Uplink>,
+    ensemble: Rc<Ensemble>,
+    clients: Rc<Clients>,
+}
+
+/// The clients, and what they share.
+struct Clients {
+    memory: Rc<Memory>,
+    rules: Rules,
+    all: RefCell<BTreeMap<u64, Rc<Client>>>,
+    next: Cell<u64>,
+    places: Arc<Semaphore>,
+    /// Time for a place, after which a client is told that there is none.
+    timeout: Duration,
 }
 
 impl Gateway {
@@ -57,8 +111,21 @@ impl Gateway {
     /// When the address is taken, or not of this host.
     pub async fn open(config: GatewayConfig) -> Result<Gateway, OpenError> {
         let listener = Listener::open(&config.listen, config.listen_mode).await?;
-        let uplink = Uplink::open(&config)?;
-        Ok(Gateway { config: Rc::new(config), listener, uplink: Rc::new(uplink) })
+        let ensemble = Ensemble::open(config.switch, config.framing, config.timeout, &config.acp);
+        let clients = Clients {
+            memory: Rc::new(Memory::new(config.memory)),
+            rules: Rules {
+                framing: config.framing,
+                longest: config.longest,
+                patience: config.patience,
+            },
+            all: RefCell::default(),
+            next: Cell::new(0),
+            places: Arc::new(Semaphore::new(config.clients.min(Semaphore::MAX_PERMITS))),
+            timeout: config.timeout,
+        };
+        let ensemble = Rc::new(ensemble.map_err(OpenError::Acp)?);
+        Ok(Gateway { config, listener, ensemble, clients: Rc::new(clients) })
     }
 
     /// The address for clients.
@@ -72,28 +139,73 @@ impl Gateway {
     /// Outside of a [`LocalSet`](tokio::task::LocalSet).
     pub async fn run(self) {
         let mut tasks = JoinSet::new();
-        let uplink = Rc::clone(&self.uplink);
-        tasks.spawn_local(async move { uplink.keep_connected().await });
-        let uplink = Rc::clone(&self.uplink);
-        tasks.spawn_local(async move { uplink.keep_time().await });
+        let (ensemble, switch) = (Rc::clone(&self.ensemble), self.config.switch);
+        tasks.spawn_local(async move {
+            let apply = |table: &_| ensemble.apply(table);
+            directory::follow(ensemble.endpoint(), switch, apply).await;
+        });
+        let ensemble = Rc::clone(&self.ensemble);
+        tasks.spawn_local(async move { ensemble.keep_time().await });
+        let clients = Rc::clone(&self.clients);
+        tasks.spawn_local(async move { clients.keep_memory().await });
         info!(target: "ratewire_gateway", address = self.address().to_string(), "clients served");
-        let mut clients = JoinSet::new();
+        let mut connections = JoinSet::new();
         loop {
-            while clients.try_join_next().is_some() {}
-            if clients.len() >= self.config.clients {
-                clients.join_next().await;
-                continue;
-            }
+            while connections.try_join_next().is_some() {}
             match self.listener.accept().await {
                 Ok(stream) => {
-                    let (config, uplink) = (Rc::clone(&self.config), Rc::clone(&self.uplink));
-                    clients.spawn_local(async move { serve(&config, uplink, stream).await });
+                    let (clients, ensemble) = (Rc::clone(&self.clients), Rc::clone(&self.ensemble));
+                    let is_crowded = connections.len() >= self.config.clients + MOST_QUEUED;
+                    connections.spawn_local(async move {
+                        match is_crowded {
+                            true => clients.refuse(stream).await,
+                            false => clients.serve(&ensemble, stream).await,
+                        }
+                    });
                 }
                 Err(error) => {
                     let reason = reason(&error);
                     warn!(target: "ratewire_gateway", reason, "a client cannot be accepted");
                     tokio::time::sleep(PAUSE).await;
                 }
+            }
+        }
+    }
+}
+
+impl Clients {
+    /// Serves a client once there is a place for it.
+    async fn serve(&self, ensemble: &Rc<Ensemble>, stream: Stream) {
+        let Ok(Ok(_place)) = timeout(self.timeout, self.places.acquire()).await else {
+            return self.refuse(stream).await;
+        };
+        let id = self.next.get();
+        self.next.set(id + 1);
+        let client = Rc::new(Client::new(id, self.rules.framing, Rc::clone(&self.memory)));
+        self.all.borrow_mut().insert(id, Rc::clone(&client));
+        serve(&self.rules, ensemble, &self.memory, client, stream).await;
+        self.all.borrow_mut().remove(&id);
+    }
+
+    /// Tells a client that there is no place for it.
+    async fn refuse(&self, mut stream: Stream) {
+        if let Some(answer) = self.rules.framing.failure(Expect::ORDINARY, NO_PLACE) {
+            _ = timeout(self.timeout, stream.write_all(&answer)).await;
+        }
+        _ = timeout(self.timeout, stream.shutdown()).await;
+    }
+
+    /// Ends the clients for whom the most is held when more is held than may be.
+    async fn keep_memory(&self) {
+        loop {
+            self.memory.exceeded.notified().await;
+            while self.memory.is_over() {
+                let most = self.all.borrow().values().max_by_key(|client| client.held()).cloned();
+                let Some(client) = most.filter(|client| client.held() > 0) else { break };
+                warn!(target: "ratewire_gateway", bytes = client.held(),
+                      "a client is ended that does not take its answers");
+                client.end();
+                client.leave();
             }
         }
     }

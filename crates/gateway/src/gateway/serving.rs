@@ -2,40 +2,91 @@
 
 use std::io;
 use std::rc::Rc;
+use std::time::Duration;
 
-use bytes::BytesMut;
-use ratewire_framing::{Request, Requests, Route};
+use bytes::{Bytes, BytesMut};
+use ratewire_framing::{Framing, Request, Requests, Route};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::GatewayConfig;
-use super::client::Client;
-use super::uplink::Uplink;
-use crate::frame::RequestFrame;
+use super::client::{Client, Place};
+use super::ensemble::Ensemble;
+use super::memory::Memory;
+use super::parts;
+use super::upload::Upload;
 use crate::stream::Stream;
 
-/// Bytes to read at a time.
+/// Bytes to read at a time, and bytes of a request that is not whole from which on they wait for
+/// memory that is free.
 const READ: usize = 64 << 10;
+/// Bytes to read of a client that has sent nothing: most that are connected are idle, and requests
+/// are short.
+const FIRST: usize = 2 << 10;
+/// Bytes of memory for answers that a client keeps when it has them all.
+const KEPT: usize = 4 << 10;
+
+/// What clients may do.
+pub(super) struct Rules {
+    pub(super) framing: Framing,
+    /// Longest request in bytes.
+    pub(super) longest: usize,
+    /// Time from the first byte of a request to its last.
+    pub(super) patience: Duration,
+}
 
 /// Serves a client until its connection ends.
-pub(super) async fn serve(config: &GatewayConfig, uplink: Rc<Uplink>, stream: Stream) {
+pub(super) async fn serve(
+    rules: &Rules,
+    ensemble: &Rc<Ensemble>,
+    memory: &Rc<Memory>,
+    client: Rc<Client>,
+    stream: Stream,
+) {
     let (read, write) = tokio::io::split(stream);
-    let client = Rc::new(Client::new(config.framing));
     // A client that goes away needs no answers; one that only sends no more does.
     tokio::select! {
-        _ = write_all(&client, write) => {}
-        _ = read_all(config, &uplink, &client, read) => {}
+        _ = write_all(&client, ensemble, write) => {}
+        _ = read_all(rules, ensemble, memory, &client, read) => {}
+        () = client.ended.notified() => {}
+    }
+    client.leave();
+    if client.waits() {
+        ensemble.forget(&client);
+    }
+}
+
+/// Bytes of a request that is not whole, which are held for a client.
+struct Part<'a> {
+    memory: &'a Memory,
+    bytes: usize,
+}
+
+impl Part<'_> {
+    fn set(&mut self, bytes: usize) {
+        self.memory.give(self.bytes);
+        self.bytes = bytes;
+        self.memory.take(bytes);
+    }
+}
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        self.memory.give(self.bytes);
     }
 }
 
 /// Reads requests, and waits for the end of the connection after the last.
 async fn read_all(
-    config: &GatewayConfig,
-    uplink: &Rc<Uplink>,
+    rules: &Rules,
+    ensemble: &Rc<Ensemble>,
+    memory: &Memory,
     client: &Rc<Client>,
     mut read: ReadHalf<Stream>,
 ) -> io::Result<()> {
-    let mut requests = Requests::new(config.framing, config.longest);
+    let mut requests = Requests::in_pieces(rules.framing, rules.longest).of_client(client.id);
     let mut buffer = BytesMut::new();
+    let mut part = Part { memory, bytes: 0 };
+    let mut begun = None;
     loop {
         loop {
             while client.is_full() {
@@ -44,8 +95,21 @@ async fn read_all(
             match requests.next(&mut buffer) {
                 Ok(None) => break,
                 Ok(Some(request)) => {
-                    let closes = request.closes;
-                    let Some(place) = pass_on(uplink, client, request).await else { continue };
+                    begun = None;
+                    let (closes, upgrades) = (request.closes, request.upgrades);
+                    let upload = request.has_more.then(Rc::<Upload>::default);
+                    let place = pass_on(ensemble, client, request, upload.clone()).await;
+                    let Some(place) = place else {
+                        continue;
+                    };
+                    if let Some(upload) = upload {
+                        let (requests, buffer, part) = (&mut requests, &mut buffer, &mut part);
+                        let mut rest = Rest { requests, buffer, part, upload, upgrades };
+                        if !rest.pass_on(rules, &mut read).await? {
+                            client.close_after(place);
+                            return std::future::pending().await;
+                        }
+                    }
                     if closes {
                         // What comes after it is not read.
                         client.close_after(place);
@@ -54,46 +118,134 @@ async fn read_all(
                 }
                 Err(violation) => {
                     if let Some(place) = client.reserve() {
-                        client.fill(place, violation.answer, true);
+                        client.answer(place, violation.answer);
+                        client.close_after(place);
                     }
                     return std::future::pending().await;
                 }
             }
         }
-        buffer.reserve(READ);
-        if read.read_buf(&mut buffer).await? == 0 {
-            let waiting = client.reorder.borrow().waiting() as u64;
+        part.set(buffer.len());
+        if client.asks() {
+            memory.wait_for_half().await;
+        }
+        let count = if buffer.is_empty() {
+            let mut first = [0; FIRST];
+            buffer = BytesMut::new();
+            let count = read.read(&mut first).await?;
+            buffer.extend_from_slice(&first[..count]);
+            count
+        } else {
+            let until = *begun.get_or_insert_with(|| Instant::now() + rules.patience);
+            let more = async {
+                if buffer.len() >= READ {
+                    memory.wait_for_half().await;
+                }
+                buffer.reserve(READ);
+                read.read_buf(&mut buffer).await
+            };
+            // Who takes so long holds memory that others need.
+            let Ok(count) = timeout_at(until, more).await else { return Ok(()) };
+            count?
+        };
+        if count == 0 {
             // Answers may be on their way to a client that only sends no more.
-            match (client.left.get() + waiting).checked_sub(1) {
-                Some(last) => client.close_after(last),
-                None => return Ok(()),
-            }
+            let Some(last) = client.last() else { return Ok(()) };
+            client.close_after(last);
             return std::future::pending().await;
         }
     }
 }
 
-async fn pass_on(uplink: &Rc<Uplink>, client: &Rc<Client>, request: Request) -> Option<u64> {
+/// The rest of a request, which is sent while it arrives.
+struct Rest<'a, 'm> {
+    requests: &'a mut Requests,
+    buffer: &'a mut BytesMut,
+    part: &'a mut Part<'m>,
+    upload: Rc<Upload>,
+    /// Whether the server may yet change the protocol.
+    upgrades: bool,
+}
+
+impl Rest<'_, '_> {
+    /// Passes it on. Returns whether requests may follow.
+    ///
+    /// # Errors
+    /// When the client breaks off, or the protocol.
+    async fn pass_on(&mut self, rules: &Rules, read: &mut ReadHalf<Stream>) -> io::Result<bool> {
+        let mut has_switched = false;
+        loop {
+            if let Some(rest) = self.requests.rest(self.buffer).map_err(io::Error::other)? {
+                self.part.set(rest.bytes.len() + self.buffer.len());
+                self.upload.send(rest.bytes, !rest.has_more).await;
+                if !rest.has_more {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let until = Instant::now() + rules.patience;
+            let may_read = !self.upgrades || self.buffer.len() < READ;
+            self.part.set(self.buffer.len());
+            self.buffer.reserve(READ);
+            let count = tokio::select! {
+                switched = self.upload.has_switched(), if self.upgrades => {
+                    (self.upgrades, has_switched) = (false, switched);
+                    self.requests.switch(switched);
+                    continue;
+                }
+                count = read.read_buf(self.buffer), if may_read => count?,
+                () = sleep_until(until), if !has_switched => {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+            };
+            if count == 0 {
+                if !has_switched {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                self.upload.send(Bytes::new(), true).await;
+                return Ok(false);
+            }
+        }
+    }
+}
+
+async fn pass_on(
+    ensemble: &Rc<Ensemble>,
+    client: &Rc<Client>,
+    request: Request,
+    upload: Option<Rc<Upload>>,
+) -> Option<u64> {
     let place = client.reserve()?;
     match request.route {
-        Route::Local(bytes) => client.fill(place, bytes, false),
+        Route::Local(bytes) => client.answer(place, bytes),
+        Route::Split(list, gather) => parts::split(ensemble, client, place, list, gather),
+        Route::All(expect, gather) => {
+            parts::all(ensemble, client, place, (expect, request.bytes), gather).await;
+        }
         Route::Server { key, expect } => {
-            // Without a key, any member will do.
-            let key = key.unwrap_or_else(|| uplink.any_key());
-            let frame = RequestFrame { key, expect, bytes: request.bytes };
-            uplink.ask(client, place, frame).await;
+            ensemble.ask(client, Place::whole(place), (key, expect), request.bytes, upload);
         }
     }
     Some(place)
 }
 
 /// Writes answers in the order of the requests.
-async fn write_all(client: &Client, mut write: WriteHalf<Stream>) -> io::Result<()> {
+async fn write_all(
+    client: &Client,
+    ensemble: &Ensemble,
+    mut write: WriteHalf<Stream>,
+) -> io::Result<()> {
     let mut answers = Vec::new();
     let mut out = BytesMut::new();
     loop {
         let closes = client.take(&mut answers);
         if answers.is_empty() && !closes {
+            if out.capacity() > KEPT {
+                out = BytesMut::new();
+            }
+            if client.lacks_next() {
+                ensemble.resume(client);
+            }
             client.answered.notified().await;
             continue;
         }
@@ -101,6 +253,9 @@ async fn write_all(client: &Client, mut write: WriteHalf<Stream>) -> io::Result<
         answers.drain(..).for_each(|answer| out.extend_from_slice(&answer));
         client.room.notify_one();
         write.write_all(&out).await?;
+        if client.resumes() {
+            ensemble.resume(client);
+        }
         if closes {
             return write.shutdown().await;
         }

@@ -1,17 +1,31 @@
 //! In front of a server: frames from a switch become requests to it.
+//!
+//! | part | what |
+//! |---|---|
+//! | `link.rs` | a connection of a switch |
+//! | `gateways.rs` | which requests of each gateway have come |
+//! | `server.rs` | connections with the server |
+//! | `pipeline` | a connection with the server, on which requests follow each other |
+//! | `exchanges` | a connection with the server for each request that is under way |
 
-mod sending;
+mod exchanges;
+mod gateways;
+mod link;
+mod pipeline;
 mod server;
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use exchanges::Pool;
+use gateways::Gateways;
+use link::Link;
 use ratewire_acp::handshakes::Refusal;
-use ratewire_acp::{Config, Endpoint};
+use ratewire_acp::{Config, Endpoint, Error};
 use ratewire_config::Listen;
 use ratewire_framing::Framing;
-use server::serve;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
@@ -30,14 +44,13 @@ pub struct MemberConfig {
     pub acp: Config,
     /// Time for the server to accept a connection again, after which requests fail.
     pub patience: Duration,
-    /// Longest answer in bytes.
-    pub longest: usize,
 }
 
 /// A member with an open address.
 pub struct Member {
     config: Rc<MemberConfig>,
     endpoint: Endpoint,
+    gateways: Rc<RefCell<Gateways>>,
 }
 
 impl Member {
@@ -49,7 +62,10 @@ impl Member {
         let application = config.framing.name().to_string();
         let endpoint =
             Endpoint::server(config.listen, Config { application, ..config.acp.clone() });
-        Ok(Member { endpoint: endpoint.map_err(OpenError::Acp)?, config: Rc::new(config) })
+        let endpoint = endpoint.map_err(OpenError::Acp)?;
+        let gateways = Gateways::new().ok_or(OpenError::Acp(Error::Random))?;
+        let gateways = Rc::new(RefCell::new(gateways));
+        Ok(Member { endpoint, gateways, config: Rc::new(config) })
     }
 
     /// The address for switches.
@@ -57,14 +73,15 @@ impl Member {
         self.endpoint.address()
     }
 
-    /// Serves switches until the future is dropped: each connection has one of its own with the
-    /// server.
+    /// Serves switches until the future is dropped: each of their connections has connections of
+    /// its own with the server, or shares those that wait for a request.
     ///
     /// # Panics
     /// Outside of a [`LocalSet`](tokio::task::LocalSet).
     pub async fn run(self) {
         let address = self.address().to_string();
         info!(target: "ratewire_gateway", address, "switches served");
+        let pool = Rc::new(Pool::new(Rc::clone(&self.config)));
         let mut connections = JoinSet::new();
         let mut last = None;
         loop {
@@ -81,8 +98,9 @@ impl Member {
             };
             let Ok(connection) = accepted else { break };
             while connections.try_join_next().is_some() {}
-            let config = Rc::clone(&self.config);
-            connections.spawn_local(async move { serve(&config, connection).await });
+            let (config, pool) = (Rc::clone(&self.config), Rc::clone(&pool));
+            let link = Link::new(connection, Rc::clone(&self.gateways));
+            connections.spawn_local(async move { serve(&config, &pool, link).await });
         }
     }
 
@@ -94,5 +112,25 @@ impl Member {
             self.config.framing.name()
         );
         warn!(target: "ratewire_gateway", switch, reason, "a switch is refused");
+    }
+}
+
+/// Serves a connection of a switch until it ends.
+async fn serve(config: &Rc<MemberConfig>, pool: &Rc<Pool>, link: Link) {
+    let link = Rc::new(link);
+    let serving = async {
+        match config.framing.streams() {
+            true => exchanges::serve(pool, &link).await,
+            false => pipeline::serve(config, &link).await,
+        }
+        link.finish();
+        std::future::pending::<()>().await
+    };
+    tokio::select! {
+        _ = link.send() => {}
+        () = serving => {}
+    }
+    if let Some(link) = Rc::into_inner(link) {
+        link.close().await;
     }
 }

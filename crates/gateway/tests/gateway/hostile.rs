@@ -38,7 +38,7 @@ async fn who_breaks_the_protocol_is_told_and_closed_and_others_go_on() {
         let long = [&[b'x'; 2000][..], b"\n"].concat();
         for (name, bytes, answer) in [
             ("resp", &b"PING\r\n*1\r\n$999999999999\r\n"[..], "+PONG\r\n-ERR "),
-            ("memcached", b"version\r\nms k1 S2\r\n", ""),
+            ("memcached", b"mn\r\nms k1 S2\r\n", "MN\r\n"),
             ("memcached", b"\x80\0\0\0", ""),
             ("http1", b"GET / HTTP/9.9\r\n\r\n", "HTTP/1.1 505 "),
             ("lines", &long, ""),

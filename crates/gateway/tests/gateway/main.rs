@@ -1,24 +1,29 @@
 //! Clients and servers, with a gateway, a switch and members between them.
 
+mod failures;
 mod hostile;
 mod http1;
+mod isolation;
 mod length_prefix;
 mod lines;
+mod resp;
+mod streams;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use ratewire_acp::{Config, Credentials};
-use ratewire_anypoint::routing::KeyHash;
+use ratewire_anypoint::routing::{self, KeyHash};
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_config::Listen;
 use ratewire_framing::Framing;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_gateway::member::{Member, MemberConfig};
 use ratewire_switch::Running;
-use ratewire_switch::hub::{self, HubConfig};
+use ratewire_switch::hub::{self, HubConfig, Told};
 use ratewire_switch::session::SessionConfig;
+use ratewire_switch_interface::table::{Choice, WhenDown};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
 fn acp() -> Config {
@@ -33,18 +38,20 @@ fn framing(name: &str) -> Framing {
 
 /// A member in front of a server.
 fn member(framing: Framing, server: SocketAddr) -> SocketAddr {
+    member_that_dies(framing, server).0
+}
+
+/// A member that dies with the handle.
+fn member_that_dies(framing: Framing, server: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let config = MemberConfig {
         framing,
         listen: local(),
         server: Listen::Tcp(server),
         acp: acp(),
         patience: Duration::from_millis(200),
-        longest: 1000,
     };
     let member = Member::open(config).expect("a member");
-    let address = member.address();
-    spawn_local(member.run());
-    address
+    (member.address(), spawn_local(member.run()))
 }
 
 /// A switch. It dies with the handle.
@@ -58,10 +65,27 @@ fn switch_until(
     members: &[SocketAddr],
     stop: impl Future<Output = ()> + 'static,
 ) -> (SocketAddr, JoinHandle<()>) {
+    running(listen, members, None, stop)
+}
+
+/// A switch that says what becomes of keys whose member is down.
+fn switch_that(
+    listen: SocketAddr,
+    members: &[SocketAddr],
+    when_down: Option<WhenDown>,
+) -> (SocketAddr, JoinHandle<()>) {
+    running(listen, members, when_down, std::future::pending())
+}
+
+fn running(
+    listen: SocketAddr,
+    members: &[SocketAddr],
+    when_down: Option<WhenDown>,
+    stop: impl Future<Output = ()> + 'static,
+) -> (SocketAddr, JoinHandle<()>) {
     let members = members.iter().enumerate().map(|(k, address)| hub::Member {
-        name: format!("m{k}"),
-        address: *address,
-        credentials: Credentials::Shared([7; 32]),
+        number: k as u64,
+        ..hub::Member::new(&format!("m{k}"), *address, Credentials::Shared([7; 32]))
     });
     let config = HubConfig {
         peers: acp(),
@@ -75,6 +99,7 @@ fn switch_until(
         members: members.collect(),
         spare: 0,
         routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
+        told: Told { choice: Choice::Hash { offset: 0, length: 8 }, when_down },
         patience: Duration::from_millis(500),
     };
     let running = Rc::new(Running::open(listen, local(), config).expect("a switch"));
@@ -86,16 +111,43 @@ fn switch_until(
     (address, serving)
 }
 
+/// What tests set of a gateway.
+#[derive(Clone, Copy)]
+struct Setting {
+    timeout: Duration,
+    patience: Duration,
+    clients: usize,
+    memory: usize,
+}
+
+impl Default for Setting {
+    fn default() -> Setting {
+        let (timeout, patience) = (Duration::from_secs(20), Duration::from_secs(60));
+        Setting { timeout, patience, clients: 100, memory: 64 << 20 }
+    }
+}
+
 async fn gateway(framing: Framing, listen: Listen, switch: SocketAddr) -> Listen {
+    gateway_with(framing, listen, switch, Setting::default()).await
+}
+
+async fn gateway_with(
+    framing: Framing,
+    listen: Listen,
+    switch: SocketAddr,
+    Setting { timeout, patience, clients, memory }: Setting,
+) -> Listen {
     let config = GatewayConfig {
         framing,
         listen,
         listen_mode: 0o640,
         switch,
         acp: acp(),
-        timeout: Duration::from_secs(20),
-        clients: 100,
+        timeout,
+        patience,
+        clients,
         longest: 1000,
+        memory,
     };
     let gateway = Gateway::open(config).await.expect("a gateway");
     let address = gateway.address();

@@ -25,9 +25,14 @@ pub struct XcpSource {
     state: State,
     /// Window and state before the last loss, timeout or mark.
     before_congestion: (f64, State),
-    /// The halved window after congestion, in network-layer bytes: a repair does not grow it
-    /// beyond, and growth without headers turns from doubling to linear there.
+    /// The halved window after congestion, in network-layer bytes: growth without headers turns
+    /// from doubling to linear there.
     ssthresh: f64,
+    /// Half of what was outstanding at congestion, in network-layer bytes: feedback does not grow
+    /// the window beyond it in a repair. It is more than `ssthresh` if feedback had lowered the
+    /// window since the lost packets left: a window of one packet, kept for the whole repair,
+    /// would take as many round trips as packets were lost.
+    repair_limit: f64,
     /// Last grant of the routers, B/s.
     reverse_feedback: f64,
     desired: f64,
@@ -87,6 +92,7 @@ impl XcpSource {
             state: State::Xcp,
             before_congestion: (0.0, State::Xcp),
             ssthresh: f64::INFINITY,
+            repair_limit: f64::INFINITY,
             reverse_feedback: 0.0,
             desired: law.desired.unwrap_or(flow.line_rate).throughput().get(),
             wish_carry: 0.0,
@@ -181,7 +187,7 @@ impl XcpSource {
             self.state = State::Xcp;
         }
         self.reverse_feedback = feedback;
-        let most = if self.state == State::Xcp { f64::INFINITY } else { self.ssthresh };
+        let most = if self.state == State::Xcp { f64::INFINITY } else { self.repair_limit };
         self.window = (self.window + feedback * self.srtt).max(self.packet).min(most);
     }
 
@@ -275,6 +281,7 @@ impl Source for XcpSource {
         let flight = congestion.in_flight.as_f64() * self.packet_per_payload;
         let half = (self.window.min(flight) / 2.0).max(self.packet);
         self.ssthresh = half.max(2.0 * self.packet);
+        self.repair_limit = self.ssthresh.max(flight / 2.0);
         self.window = if congestion.signal == Signal::Timeout { self.packet } else { half };
         self.state = match (self.after_loss, congestion.signal) {
             (AfterLoss::StayReno, _) => State::Reno,

@@ -226,6 +226,24 @@ fn a_repair_keeps_the_halved_window() {
     }
 }
 
+/// A window of one packet, kept for the whole repair, would take a round trip for each packet that
+/// was lost.
+#[test]
+fn a_repair_may_grow_to_half_of_what_was_outstanding() {
+    for signal in [Signal::Loss, Signal::Mark] {
+        let mut source = example_11(&[("aging", "0.5")]);
+        acknowledge(&mut source, 0.5, 100.0 * PACKET.as_f64() / 0.5, false);
+        acknowledge(&mut source, 1.9, -1e9, false);
+        let srtt = Duration::from_millis(500);
+        source.on_congestion(&Congestion { now: secs(2.0), signal, in_flight: PACKET * 100, srtt });
+        assert_eq!(source.window(), PACKET, "{signal:?}: routers have lowered it");
+        acknowledge(&mut source, 2.1, 10.0 * PACKET.as_f64() / 0.5, false);
+        assert_eq!(source.window(), PACKET * 11, "{signal:?}");
+        acknowledge(&mut source, 2.2, 1e9, false);
+        assert_eq!(source.window(), PACKET * 50, "{signal:?}");
+    }
+}
+
 #[test]
 fn a_loss_that_was_none_is_undone() {
     let before = {

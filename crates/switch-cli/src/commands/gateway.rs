@@ -6,9 +6,9 @@ use ratewire_command_line::Exit;
 use ratewire_config::Listen;
 use ratewire_daemon::socket::UnixSocket;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
-use ratewire_units::Duration;
+use ratewire_units::{Bytes, Duration};
 
-use super::programs::{Common, time};
+use super::programs::{Common, longest, time};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -25,9 +25,19 @@ pub(crate) struct Args {
     /// Time for an answer, after which the client gets an error
     #[arg(long, value_name = "TIME", default_value = "5 s", value_parser = time)]
     timeout: Duration,
-    /// Clients at a time
+    /// Time for a request to arrive, after which its client's connection is ended
+    #[arg(long, value_name = "TIME", default_value = "60 s", value_parser = time)]
+    patience: Duration,
+    /// Clients at a time; 1024 more wait for a place, as long as for an answer
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     clients: u32,
+    /// Memory for what clients have sent and no server has, and for answers that they have not
+    /// taken
+    #[arg(long, value_name = "SIZE", default_value = "256 MB", value_parser = memory)]
+    memory: Bytes,
+    /// Longest request, and longest head of HTTP up to 64 KiB
+    #[arg(long, value_name = "SIZE", default_value = "16 MB", value_parser = longest)]
+    longest: Bytes,
     #[command(flatten)]
     common: Common,
 }
@@ -48,9 +58,11 @@ pub(super) fn gateway(args: &Args) -> Exit {
         listen_mode: args.listen_mode.unwrap_or(UnixSocket::ALL),
         switch: args.switch,
         acp,
-        timeout: std::time::Duration::from_nanos(args.timeout.ps() / 1000),
+        timeout: args.timeout.to_std(),
+        patience: args.patience.to_std(),
         clients: args.clients.max(1) as usize,
-        longest: args.common.longest.get() as usize,
+        longest: args.longest.get() as usize,
+        memory: args.memory.get() as usize,
     };
     args.common.run(async |stop| {
         let gateway = Gateway::open(config).await?;
@@ -61,6 +73,12 @@ pub(super) fn gateway(args: &Args) -> Exit {
             }
         })
     })
+}
+
+/// At least two of the longest requests.
+fn memory(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    if size >= Bytes::new(32_000_000) { Ok(size) } else { Err("allowed: 32 MB and more".into()) }
 }
 
 /// A mode of a file, in octal digits.

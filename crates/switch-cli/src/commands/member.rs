@@ -39,7 +39,6 @@ pub(super) fn member(args: &Args) -> Exit {
         server: args.server.clone(),
         acp,
         patience: std::time::Duration::from_nanos(args.patience.ps() / 1000),
-        longest: args.common.longest.get() as usize,
     };
     let registering = match args.register.read(&config.acp) {
         Ok(registering) => registering,

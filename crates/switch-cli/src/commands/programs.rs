@@ -25,9 +25,6 @@ pub(super) struct Common {
     /// NAME=VALUE behind commas
     #[arg(long, value_parser = law)]
     law: Option<Law>,
-    /// Longest request and answer
-    #[arg(long, value_name = "SIZE", default_value = "16 MB", value_parser = longest)]
-    pub(super) longest: Bytes,
     /// Write the log as JSON, one event a line
     #[arg(long)]
     json: bool,
@@ -94,7 +91,7 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     if allowed.contains(&time) { Ok(time) } else { Err("allowed: 10 ms to 1 h".to_string()) }
 }
 
-fn longest(text: &str) -> Result<Bytes, String> {
+pub(super) fn longest(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
     let allowed = Bytes::new(1000)..=Bytes::new(16_000_000);
     if allowed.contains(&size) { Ok(size) } else { Err("allowed: 1 KB to 16 MB".to_string()) }

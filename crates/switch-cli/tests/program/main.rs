@@ -97,7 +97,7 @@ fn size(port: u16) -> u32 {
 }
 
 #[test]
-fn a_members_death_moves_its_keys_and_loses_no_request() {
+fn keys_of_a_member_that_is_dead_fail_until_it_is_back() {
     if !Kind::Redis.is_there() {
         return;
     }
@@ -105,8 +105,15 @@ fn a_members_death_moves_its_keys_and_loses_no_request() {
     let mut shards = Shards::start(Kind::Redis, &folder, 3);
     assert_eq!(set(shards.gateway, 0..100), vec!["OK"; 100]);
     shards.kill_member(1);
-    // Requests that go to the dead member wait until it counts as silent, and then go elsewhere.
-    assert_eq!(set(shards.gateway, 0..100), vec!["OK"; 100]);
+    // The first request that goes to the dead member waits until it counts as silent.
+    let answers = set(shards.gateway, 0..100);
+    let (done, failed): (Vec<&String>, Vec<&String>) =
+        answers.iter().partition(|answer| *answer == "OK");
+    assert!(done.len() > 30 && failed.len() > 10, "{answers:?}");
+    let is_down = |why: &&&String| why.starts_with("ERR member m1 is down: it has left packets");
+    assert_eq!(failed.iter().filter(is_down).count(), failed.len() - 1, "{failed:?}");
+    assert!(failed[0].starts_with("ERR the connection with the server is lost"), "{failed:?}");
+    assert_eq!(size(shards.servers[0]) + size(shards.servers[2]), done.len() as u32);
     let member = shards.member(1);
     assert_eq!(member["health"], "down");
     assert!(member["reason"].as_str().is_some_and(|why| why.contains("unanswered")), "{member}");

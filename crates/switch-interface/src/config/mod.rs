@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `member` | `[[member]]` |
 //! | `peer` | `[peer]` |
-//! | `routing` | `routing`, `[hash]`, `[wasm]` |
+//! | `routing` | `routing`, `when-down`, `[hash]`, `[wasm]` |
 //! | `register` | `[register]` |
 //! | `probe` | `[probe]` |
 //! | `addresses` | whether addresses fit each other |
@@ -27,6 +27,7 @@ mod token;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use crate::table::WhenDown;
 use addresses::usual_from;
 pub use member::MemberConfig;
 pub use member::{is_name, is_weight};
@@ -62,6 +63,7 @@ const KEYS: &[&str] = &[
     "status",
     "transforms",
     "wasm",
+    "when-down",
 ];
 const LIMITS_KEYS: &[&str] = &["connections", "longest-frame"];
 
@@ -85,6 +87,8 @@ pub struct Config {
     pub control: Option<PathBuf>,
     /// How frames are spread.
     pub routing: RoutingConfig,
+    /// What becomes of gateways' frames whose member is down, if the file says it.
+    pub when_down: Option<WhenDown>,
     /// Treatment of receivers' windows.
     pub flow_control: FlowControl,
     /// How feedback in changes of rate is split and merged.
@@ -118,7 +122,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { connections: 1000, longest_frame: Bytes::new(16_000_000) }
+        Limits { connections: 10_000, longest_frame: Bytes::new(16_000_000) }
     }
 }
 
@@ -158,6 +162,7 @@ impl Config {
         let at = register.as_ref().map(|register| register.listen);
         let from = address(root, "from").unwrap_or_else(|| usual_from(&members, at));
         let peer = peer::read(root, listen);
+        let routing = routing::read(root, folder, &members);
         let at = at.map(|at| ("listen of [register]", at));
         let own = [Some(("listen", listen)), at, Some(("from", from))];
         addresses::check(root, own, &members, peer.as_ref());
@@ -168,7 +173,8 @@ impl Config {
             key,
             status: address(root, "status"),
             control: socket_path(root, "control", folder),
-            routing: routing::read(root, folder, &members),
+            when_down: routing::when_down(root, &routing),
+            routing,
             flow_control: word(root, "flow-control", &FLOW_CONTROL).unwrap_or(FlowControl::Strict),
             transforms: word(root, "transforms", &TRANSFORMS).unwrap_or(TRANSFORMS[0].1),
             silence: time("silence", Duration::from_secs(1)),

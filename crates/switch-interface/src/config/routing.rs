@@ -9,6 +9,7 @@ use ratewire_config::{At, Section};
 
 use super::member::MemberConfig;
 use super::word;
+use crate::table::{Choice, WhenDown};
 
 const HASH_KEYS: &[&str] = &["length", "offset"];
 const WASM_KEYS: &[&str] = &["module"];
@@ -108,7 +109,32 @@ pub(super) fn read(
     }
 }
 
+const WHEN_DOWN: [(&str, WhenDown); 2] = [("fail", WhenDown::Fail), ("move", WhenDown::Move)];
+
+/// `when-down`: what becomes of frames whose member is down.
+pub(super) fn when_down(root: &Section<'_>, routing: &RoutingConfig) -> Option<WhenDown> {
+    let belongs = matches!(routing, RoutingConfig::Hash { .. } | RoutingConfig::Prefix);
+    if root.has("when-down") && !belongs {
+        let help = "write routing = \"hash\" or \"prefix\", or remove the key";
+        root.note(&root.place("when-down"), "`when-down` has no effect", help);
+    }
+    word(root, "when-down", &WHEN_DOWN)
+}
+
 impl RoutingConfig {
+    /// What gateways are told of it.
+    pub fn told(&self) -> Choice {
+        match *self {
+            RoutingConfig::RoundRobin => Choice::RoundRobin,
+            RoutingConfig::Weighted => Choice::Weighted,
+            RoutingConfig::LeastOutstanding => Choice::LeastOutstanding,
+            RoutingConfig::PowerOfTwo => Choice::PowerOfTwo,
+            RoutingConfig::Hash { offset, length } => Choice::Hash { offset, length },
+            RoutingConfig::Prefix => Choice::Prefix,
+            RoutingConfig::Wasm(_) => Choice::Switch,
+        }
+    }
+
     /// A routing module of the tree for these members; `seed` is for chance. `None` if the module
     /// is a file.
     pub fn build(&self, members: &[MemberConfig], seed: u64) -> Option<Box<dyn Routing>> {

@@ -11,6 +11,7 @@ member-key = "members.key"
 status = "127.0.0.1:4817"
 control = "switch.sock"
 routing = "hash"
+when-down = "move"
 flow-control = "soft"
 transforms = "paper"
 silence = "2 s"
@@ -76,6 +77,7 @@ fn every_key_is_read() {
         status: Some(SocketAddr::from(([127, 0, 0, 1], 4817))),
         control: Some("etc/switch.sock".into()),
         routing: RoutingConfig::Hash { offset: 2, length: 4 },
+        when_down: Some(WhenDown::Move),
         flow_control: FlowControl::Soft,
         transforms: Transforms::Paper,
         silence: Duration::from_secs(2),
@@ -143,6 +145,7 @@ fn mistakes_have_places_and_remedies() {
         (format!("key = \"k\"\n{member}weight = 0"), "`weight` cannot be 0"),
         (format!("key = \"k\"\nrouting = \"prefix\"\n{member}"), "no member has prefixes"),
         (format!("key = \"k\"\nrouting = \"wasm\"\n{member}"), "the module's file is not named"),
+        (format!("key = \"k\"\nwhen-down = \"fail\"\n{member}"), "`when-down` has no effect"),
         (format!("key = 3\n{member}"), "`key` cannot be the number 3"),
         (format!("key = \"k\"\nlisten = \"here\"\n{member}"), "`listen` cannot be \"here\""),
         ("key = \"k\"\n[register]\n".into(), "[register] needs the key `token`"),

@@ -40,7 +40,7 @@ use tokio::task::{JoinSet, LocalSet};
 use tracing::info;
 
 use crate::config::{Config, TokenSource};
-use crate::hub::{HubConfig, Member};
+use crate::hub::{HubConfig, Member, Told};
 use crate::key::KeyFile;
 use crate::registration::Registry;
 use crate::running::Running;
@@ -161,10 +161,11 @@ fn hub(
     credentials: &Credentials,
     spare: usize,
 ) -> Result<HubConfig, DaemonError> {
-    let members = config.members.iter().map(|member| Member {
-        name: member.name.clone(),
-        address: member.address,
-        credentials: credentials.clone(),
+    let members = (0..).zip(&config.members).map(|(number, member)| Member {
+        number,
+        weight: member.weight,
+        prefixes: member.prefixes.clone(),
+        ..Member::new(&member.name, member.address, credentials.clone())
     });
     let mut peers = settings(config, KeyFile::read(&config.key).map_err(DaemonError::Key)?);
     // A configuration has laws that there are.
@@ -185,6 +186,7 @@ fn hub(
             silence: config.silence,
         },
         routing: modules.maker(config),
+        told: Told { choice: config.routing.told(), when_down: config.when_down },
         patience: config.patience.to_std(),
     })
 }

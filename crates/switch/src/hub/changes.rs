@@ -6,8 +6,8 @@ use std::time::Duration;
 use ratewire_anypoint::Side;
 
 use super::ensemble::Seen;
-use super::seat::Seat;
-use super::{Duty, Hub, HubEvent, Member, SessionId};
+use super::seat::{Scope, Seat};
+use super::{Duty, Health, Hub, HubEvent, Member, SessionId};
 
 impl Hub {
     /// Puts a member into a place that was spare, or replaces the one there. All sessions connect
@@ -18,16 +18,23 @@ impl Hub {
             return;
         }
         self.dismiss(now, place);
-        self.ensemble[place] = Seen::new(Some(member));
+        self.renew(place, Some(member));
         self.offer(now, place);
+        self.publish();
     }
 
     /// Empties a place. What its member has not acknowledged goes to others when peers send it
     /// again.
     pub fn dismiss(&mut self, now: Duration, place: usize) {
-        self.ensemble[place] = Seen::new(None);
+        self.renew(place, None);
         self.give_up(place);
         self.drop_from_sessions(now, place);
+        self.publish();
+    }
+
+    fn renew(&mut self, place: usize, member: Option<Member>) {
+        self.ensemble[place] = Seen::new(self.next_member, member);
+        self.next_member += 1;
     }
 
     /// Gives a member no new frames. Its sessions close when what it has is finished. Returns
@@ -37,10 +44,14 @@ impl Hub {
             return false;
         }
         self.ensemble[place].duty = Duty::Draining;
+        self.publish();
         self.give_up(place);
         let all: Vec<SessionId> = self.seats.keys().copied().collect();
         for id in all {
-            if let Some(seat) = self.seats.get_mut(&id) {
+            // A peer whose connection is for this member has been told, and ends it.
+            if let Some(seat) = self.seats.get_mut(&id)
+                && seat.scope == Scope::All
+            {
                 seat.session.drain(place);
             }
             self.begin_if_whole(now, id);
@@ -59,13 +70,14 @@ impl Hub {
 
     /// Whether no session has a member any more.
     pub fn is_drained(&self) -> bool {
-        let has_any = |seat: &Seat| (0..self.ensemble.len()).any(|k| seat.session.has(k));
+        let has_any = |seat: &Seat| (0..self.ensemble.len()).any(|k| seat.has(k));
         !self.seats.values().any(has_any)
     }
 
     /// Gives a member new frames again. Returns whether that is new.
     pub fn undrain(&mut self, now: Duration, place: usize) -> bool {
         let was = core::mem::replace(&mut self.ensemble[place].duty, Duty::Serving);
+        self.publish();
         self.offer(now, place);
         was != Duty::Serving
     }
@@ -108,12 +120,19 @@ impl Hub {
 
     /// Has all sessions go on without a member.
     pub(super) fn drop_from_sessions(&mut self, now: Duration, place: usize) {
+        let why = match &self.ensemble[place].health {
+            Health::Down { reason, .. } => reason.clone(),
+            Health::Up | Health::Unknown => "it has left".to_string(),
+        };
         let all: Vec<SessionId> = self.seats.keys().copied().collect();
         for id in all {
             let Some(seat) = self.seats.get_mut(&id) else { continue };
-            let time = seat.time(now);
-            seat.session.fail(time, place);
-            self.unregister(id, Side::Member(place));
+            let (time, Some(side @ Side::Member(k))) = (seat.time(now), seat.side(place)) else {
+                continue;
+            };
+            seat.session.fail(time, k);
+            self.unregister(id, side);
+            self.end_if_for_one(id, &why);
             self.look_after(now, id);
         }
         self.note_if_drained(place);
@@ -121,7 +140,7 @@ impl Hub {
 
     /// Notes that a member which is drained has no session any more.
     pub(super) fn note_if_drained(&mut self, place: usize) {
-        let has_it = |seat: &Seat| seat.session.has(place);
+        let has_it = |seat: &Seat| seat.has(place);
         if self.ensemble[place].duty == Duty::Draining && !self.seats.values().any(has_it) {
             self.ensemble[place].duty = Duty::Drained;
             self.events.push(HubEvent::MemberDrained(place));

@@ -5,9 +5,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ratewire_acp::channel::Ends;
-use ratewire_acp::wire::{ConnectionId, EndKind};
+use ratewire_acp::handshakes::Purpose;
+use ratewire_acp::wire::{ConnectionId, EndKind, Target};
 
 use super::ensemble::RETRY;
+use super::seat::Scope;
 use super::{Hub, HubEvent, SessionId};
 use crate::session::PeerKind;
 
@@ -75,9 +77,9 @@ impl Hub {
         let longer = if lasted > 2 * dialled.wait { RETRY } else { 2 * dialled.wait };
         (dialled.began, dialled.wait) = (now, longer.clamp(RETRY, LONGEST_WAIT));
         let peers = &self.config.peers;
-        let (credentials, law) = (&peers.credentials, &peers.law_name);
-        let begun =
-            self.of_peers.connect(now, dialled.address, credentials, law, EndKind::Switch, "");
+        let (law, target) = (&*peers.law_name, Target::Ensemble);
+        let purpose = Purpose { law, kind: EndKind::Switch, application: "", target };
+        let begun = self.of_peers.connect(now, dialled.address, &peers.credentials, purpose);
         // The kernel gave no random numbers; the next attempt tries again.
         dialled.state = begun.map_or(State::Apart, State::Handshake);
     }
@@ -89,7 +91,7 @@ impl Hub {
             return;
         }
         let law = self.config.peers.law.clone();
-        let session = self.seat(now, law, PeerKind::Dialled, ends);
+        let session = self.seat(now, law, PeerKind::Dialled, Scope::All, ends);
         if let Some(dialled) = &mut self.dialled {
             (dialled.state, dialled.is_silent) = (State::Connected(session), false);
         }

@@ -17,6 +17,21 @@ pub struct Member {
     pub address: SocketAddr,
     /// How the switch and the member know each other; the switch is the client.
     pub credentials: Credentials,
+    /// The number by which it is hashed.
+    pub number: u64,
+    /// Its share of the frames.
+    pub weight: f64,
+    /// First bytes of the frames that go to it.
+    pub prefixes: Vec<String>,
+}
+
+impl Member {
+    /// A member of weight 1 without prefixes. Those of a switch that routes by hash have different
+    /// numbers.
+    pub fn new(name: &str, address: SocketAddr, credentials: Credentials) -> Member {
+        let (name, prefixes) = (name.to_string(), Vec::new());
+        Member { name, address, credentials, number: 0, weight: 1.0, prefixes }
+    }
 }
 
 /// Whether a member is there.
@@ -49,6 +64,8 @@ pub enum Duty {
 /// A place of the ensemble, its member and the member's health.
 #[derive(Debug)]
 pub(super) struct Seen {
+    /// The number by which peers ask for a connection with the member.
+    pub(super) id: u64,
     /// `None` while nobody has registered for the place.
     pub(super) member: Option<Member>,
     pub(super) duty: Duty,
@@ -66,8 +83,9 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn new(member: Option<Member>) -> Seen {
+    pub(super) fn new(id: u64, member: Option<Member>) -> Seen {
         Seen {
+            id,
             member,
             duty: Duty::Serving,
             is_distrusted: false,

@@ -3,66 +3,54 @@
 use std::time::Duration;
 
 use ratewire_acp::channel::Ends;
-use ratewire_acp::handshakes::{Event, HANDSHAKE, NO_ROOM, UNKNOWN_LAW};
-use ratewire_acp::wire::{ConnectionId, EndKind};
+use ratewire_acp::handshakes::{NO_ROOM, NO_TARGET, Purpose, UNKNOWN_LAW};
+use ratewire_acp::wire::{ConnectionId, EndKind, Target};
 use ratewire_anypoint::Side;
+use ratewire_anypoint::routing::RoundRobin;
 use ratewire_laws::AnyLaw;
 use ratewire_units::Time;
 
 use super::ensemble::RETRY;
-use super::{Hub, HubEvent, Numbers, Port, Seat, SessionId};
-use crate::session::{Peer, PeerKind, Session};
+use super::seat::Scope;
+use super::{Hub, HubConfig, HubEvent, Numbers, Seat, Seen, SessionId};
+use crate::session::{MEMBER_LOST, Peer, PeerKind, Session};
 
 /// Code of a reset of a peer whose members are all for another application.
 const OTHER_APPLICATION: u64 = 5;
 
-impl Hub {
-    pub(super) fn on_handshake(&mut self, now: Duration, port: Port, event: Event) {
-        match (event, port) {
-            (Event::Accepted(ends), _) => self.accept(now, ends),
-            (Event::Connected(ends), Port::Peers) => self.dial_connected(now, ends),
-            (Event::Unanswered(_) | Event::RefusedBy(..), Port::Peers) => self.dial_unanswered(),
-            // A switch is for any application.
-            (Event::Refused(_), _) => {}
-            (Event::RefusedBy(id, application), Port::Members) => {
-                self.refused(now, id, &application);
-            }
-            (Event::Abandoned(id), _) => {
-                if let Some(&(session, _)) = self.ids[Port::Peers as usize].get(&id) {
-                    self.remove(session);
-                }
-            }
-            (Event::Connected(ends), Port::Members) => self.joined(now, ends),
-            (Event::Unanswered(id), Port::Members) => {
-                let Some((session, member)) = self.pending.remove(&id) else { return };
-                if let Some(id) = session
-                    && let Some(seat) = self.seats.get_mut(&id)
-                {
-                    seat.pending[member] = None;
-                    self.retries.insert((now + RETRY, id, member));
-                    self.begin_if_whole(now, id);
-                }
-                // A member that has been heard since may have refused this one connection.
-                let heard = self.ensemble[member].heard;
-                if heard.is_none_or(|heard| heard + HANDSHAKE <= now) {
-                    self.miss(now, member, "it has not answered a handshake");
-                }
-            }
+impl HubConfig {
+    /// Time for members to answer before a session begins without them. One that is for a single
+    /// member can do nothing without it.
+    fn patience(&self, scope: Scope) -> Duration {
+        match scope {
+            Scope::All | Scope::Gone => self.patience,
+            Scope::One(_) => self.patience.max(self.session.silence.to_std()),
         }
     }
+}
 
-    fn accept(&mut self, now: Duration, ends: Ends) {
+impl Hub {
+    pub(super) fn accept(&mut self, now: Duration, ends: Ends) {
+        let scope = match ends.params.target {
+            Target::Table => return self.accept_reader(now, ends),
+            Target::Ensemble | Target::Once => Scope::All,
+            Target::Member(id) => {
+                let is_it = |seen: &Seen| seen.member.is_some() && seen.id == id;
+                self.ensemble.iter().position(is_it).map_or(Scope::Gone, Scope::One)
+            }
+        };
         let name = ends.params.law.clone();
         let known = name.parse().ok();
         let used = known.clone().unwrap_or_else(|| self.config.peers.law.clone());
         let kind = PeerKind::Client(ends.params.kind);
-        let id = self.seat(now, used, kind, ends);
-        if known.is_none()
-            && let Some(seat) = self.seats.get_mut(&id)
-        {
+        let id = self.seat(now, used, kind, scope, ends);
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        if known.is_none() {
             seat.session.reset(UNKNOWN_LAW, &format!("the switch knows no law {name:?}"));
-            self.look_after(now, id);
+        } else if scope == Scope::Gone {
+            seat.session.reset(NO_TARGET, "the switch has no such member any more");
         }
+        self.look_after(now, id);
     }
 
     /// Makes the session of a peer.
@@ -71,15 +59,18 @@ impl Hub {
         now: Duration,
         law: AnyLaw,
         kind: PeerKind,
+        scope: Scope,
         ends: Ends,
     ) -> SessionId {
-        let id = SessionId(self.next_session);
-        self.next_session += 1;
+        let id = self.new_session();
         let numbers = Numbers { local: ends.local, remote: ends.params.connection };
-        let (members, routing) = (self.ensemble.len(), (self.config.routing)());
-        let peer = Peer { kind, law, ends };
+        let routing = match scope {
+            Scope::All => (self.config.routing)(),
+            Scope::One(_) | Scope::Gone => Box::new(RoundRobin::default()),
+        };
+        let (members, peer) = (scope.len(self.ensemble.len()), Peer { kind, law, ends });
         let session = Session::new(Time::ZERO, &self.config.session, members, routing, peer);
-        self.seats.insert(id, Seat::new(now, session, members));
+        self.seats.insert(id, Seat::new(now, session, scope, members));
         self.register(id, Side::Peer, numbers);
         self.look_after(now, id);
         id
@@ -101,7 +92,7 @@ impl Hub {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         self.events.push(HubEvent::PeerConnected(seat.session.peer()));
         seat.is_welcome = true;
-        seat.begins_at = Some(now + self.config.patience);
+        seat.begins_at = Some(now + self.config.patience(seat.scope));
         for member in 0..self.ensemble.len() {
             if !self.ensemble[member].is_down() {
                 self.connect(now, id, member);
@@ -114,9 +105,8 @@ impl Hub {
     pub(super) fn connect(&mut self, now: Duration, id: SessionId, member: usize) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         let is_wanted = seat.begins_at.is_some() || seat.session.has_begun();
-        let lacks = !seat.session.has(member) && seat.pending[member].is_none();
         let takes = self.ensemble[member].takes_sessions();
-        if !takes || !is_wanted || !lacks || !seat.session.takes_members() {
+        if !takes || !is_wanted || !seat.lacks(member) || !seat.session.takes_members() {
             return;
         }
         let (law, kind) = (seat.session.law_name(), seat.session.kind_to_members());
@@ -124,7 +114,7 @@ impl Hub {
         if let Some(connection) = self.shake(now, member, (&law, kind, &application), Some(id))
             && let Some(seat) = self.seats.get_mut(&id)
         {
-            seat.pending[member] = Some(connection);
+            seat.set_pending(member, Some(connection));
         }
     }
 
@@ -143,7 +133,8 @@ impl Hub {
     ) -> Option<ConnectionId> {
         let known = self.ensemble[member].member.as_ref()?;
         let (to, keys) = (known.address, &known.credentials);
-        let begun = self.of_members.connect(now, to, keys, law, kind, application);
+        let purpose = Purpose { law, kind, application, target: Target::Ensemble };
+        let begun = self.of_members.connect(now, to, keys, purpose);
         match begun {
             Ok(connection) => {
                 self.pending.insert(connection, (session, member));
@@ -157,20 +148,21 @@ impl Hub {
     }
 
     /// A member has accepted a connection.
-    fn joined(&mut self, now: Duration, ends: Ends) {
+    pub(super) fn joined(&mut self, now: Duration, ends: Ends) {
         let Some((session, member)) = self.pending.remove(&ends.local) else { return };
         // A connection that only asked, or comes too late, is forgotten: the member never hears of
         // it again.
         if let Some(id) = session
             && self.ensemble[member].takes_sessions()
             && let Some(seat) = self.seats.get_mut(&id).filter(|s| s.session.takes_members())
+            && let Some(side @ Side::Member(k)) = seat.side(member)
         {
             let numbers = Numbers { local: ends.local, remote: ends.params.connection };
-            seat.pending[member] = None;
+            seat.set_pending(member, None);
             self.ensemble[member].refusal = None;
             let time = seat.time(now);
-            seat.session.join(time, member, ends);
-            self.register(id, Side::Member(member), numbers);
+            seat.session.join(time, k, ends);
+            self.register(id, side, numbers);
             self.begin_if_whole(now, id);
             self.look_after(now, id);
         }
@@ -179,16 +171,15 @@ impl Hub {
 
     /// A member is for another application than a session's peer. The session goes on with others;
     /// if it has none, the peer is told why.
-    fn refused(&mut self, now: Duration, connection: ConnectionId, application: &str) {
+    pub(super) fn refused(&mut self, now: Duration, connection: ConnectionId, application: &str) {
         let Some((Some(id), member)) = self.pending.remove(&connection) else { return };
         let Some(seat) = self.seats.get_mut(&id) else { return };
-        seat.pending[member] = None;
+        seat.set_pending(member, None);
         let (own, peer) = (seat.session.application(), seat.session.peer());
         let text = format!("it is for {application}, and the peer at {peer} for {own}");
         let name = self.ensemble[member].member.as_ref().map_or("", |member| &member.name);
         let to_peer = format!("member {name} is for {application}, and this peer for {own}");
-        let lacks = |k: usize| !seat.session.has(k) && seat.pending[k].is_none();
-        if (0..seat.pending.len()).all(lacks) {
+        if seat.lacks_all() {
             seat.session.reset(OTHER_APPLICATION, &to_peer);
         }
         if self.ensemble[member].refusal.as_ref() != Some(&text) {
@@ -202,8 +193,7 @@ impl Hub {
     }
 
     pub(super) fn begin_if_whole(&mut self, now: Duration, id: SessionId) {
-        let is_waited_for = |seat: &Seat| seat.pending.iter().any(Option::is_some);
-        if self.seats.get(&id).is_some_and(|seat| !is_waited_for(seat)) {
+        if self.seats.get(&id).is_some_and(|seat| seat.awaited().next().is_none()) {
             self.begin(now, id);
         }
     }
@@ -215,14 +205,27 @@ impl Hub {
         let Some(latest) = seat.begins_at.take() else { return };
         let time = seat.time(now);
         seat.session.begin(time);
-        let late: Vec<usize> =
-            (0..seat.pending.len()).filter(|k| seat.pending[*k].is_some()).collect();
+        let late: Vec<usize> = seat.awaited().collect();
+        let began = latest.saturating_sub(self.config.patience(seat.scope));
+        self.end_if_for_one(id, "it has not answered");
         for k in late {
-            let began = latest.saturating_sub(self.config.patience);
             if self.ensemble[k].heard.is_none_or(|heard| heard < began) {
                 self.miss(now, k, "it has not answered a handshake in time");
             }
         }
         self.look_after(now, id);
+    }
+
+    /// Ends a session that is for one member, if it has lost that member.
+    pub(super) fn end_if_for_one(&mut self, id: SessionId, why: &str) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        if let Scope::One(place) = seat.scope
+            && seat.session.has_begun()
+            && !seat.has(place)
+            && seat.session.closed().is_none()
+        {
+            let name = self.ensemble[place].member.as_ref().map_or("", |member| &member.name);
+            seat.session.reset(MEMBER_LOST, &format!("member {name} is lost: {why}"));
+        }
     }
 }

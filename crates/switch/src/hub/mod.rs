@@ -1,10 +1,12 @@
 //! All sessions of a switch, sans-IO. Time is that since the switch's start.
 
+mod arrivals;
 mod changes;
 mod dialling;
 mod ensemble;
 mod handshakes;
 mod ports;
+mod readers;
 mod seat;
 #[cfg(test)]
 mod tests;
@@ -16,21 +18,60 @@ use std::time::Duration;
 use dialling::Dialled;
 pub use ensemble::{Duty, Health, Member};
 use ensemble::{RETRY, Seen};
-pub use ports::{Port, PortOf};
-use ratewire_acp::channel::{CloseReason, NetworkPath};
+pub use ports::PortOf;
+use ratewire_acp::channel::CloseReason;
 use ratewire_acp::handshakes::Handshakes;
-use ratewire_acp::wire::{ConnectionId, Initial, PacketType, packet_type};
+use ratewire_acp::wire::ConnectionId;
 use ratewire_acp::{Config, Error};
 use ratewire_anypoint::Side;
 use ratewire_anypoint::routing::Routing;
+use ratewire_switch_interface::table::{Choice, WhenDown};
 use ratewire_units::Bytes;
+use readers::Reader;
+use ring::rand::{SecureRandom as _, SystemRandom};
 pub use seat::SessionId;
 use seat::{Numbers, Seat};
 
 use crate::session::{SessionConfig, SessionCounts, SessionEvent};
 
+/// Why a member is down that owes an acknowledgement.
+const SILENT: &str = "it has left packets unanswered";
+
+/// A side of the switch: each has a socket of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Port {
+    /// The side of the peers.
+    Peers = 0,
+    /// The side of the members.
+    Members = 1,
+}
+
+impl Port {
+    fn of(side: Side) -> Port {
+        match side {
+            Side::Peer => Port::Peers,
+            Side::Member(_) => Port::Members,
+        }
+    }
+}
+
 /// Makes the routing module of a new session.
 pub type NewRouting = Box<dyn Fn() -> Box<dyn Routing> + Send>;
+
+/// What a switch tells gateways of its routing. By default they leave the choice to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    /// How they choose members themselves.
+    pub choice: Choice,
+    /// What becomes of frames whose member is down, if the operator has said so.
+    pub when_down: Option<WhenDown>,
+}
+
+impl Default for Told {
+    fn default() -> Told {
+        Told { choice: Choice::Switch, when_down: None }
+    }
+}
 
 /// What a switch is to do.
 pub struct HubConfig {
@@ -46,6 +87,8 @@ pub struct HubConfig {
     pub spare: usize,
     /// The routing module.
     pub routing: NewRouting,
+    /// What gateways are told of it.
+    pub told: Told,
     /// Time for members to answer before a session begins without them.
     pub patience: Duration,
 }
@@ -115,8 +158,14 @@ pub struct Hub {
     of_peers: Handshakes,
     of_members: Handshakes,
     dialled: Option<Dialled>,
+    /// A random number of this process.
+    number: u64,
     seats: BTreeMap<SessionId, Seat>,
+    readers: BTreeMap<SessionId, Reader>,
+    /// Number of the table that readers are told.
+    edition: u64,
     next_session: u64,
+    next_member: u64,
     /// By port: sessions by the numbers of their connections.
     ids: [BTreeMap<ConnectionId, (SessionId, Side)>; 2],
     /// By number at the other end: numbers of connections.
@@ -140,15 +189,16 @@ impl Hub {
     /// # Errors
     /// When the kernel gives no random numbers.
     pub fn new(config: HubConfig, bound: [SocketAddr; 2]) -> Result<Hub, Error> {
+        let mut number = [0; 8];
+        SystemRandom::new().fill(&mut number).map_err(|_| Error::Random)?;
+        let members = config.members.iter().cloned().map(Some);
+        let places = members.chain(core::iter::repeat_n(None, config.spare));
         Ok(Hub {
-            ensemble: config
-                .members
-                .iter()
-                .cloned()
-                .map(Some)
-                .chain(core::iter::repeat_n(None, config.spare))
-                .map(Seen::new)
-                .collect(),
+            ensemble: (0..).zip(places).map(|(id, member)| Seen::new(id, member)).collect(),
+            number: u64::from_be_bytes(number),
+            readers: BTreeMap::new(),
+            edition: 1,
+            next_member: (config.members.len() + config.spare) as u64,
             of_peers: Handshakes::new(&config.peers, bound[Port::Peers as usize], true)?,
             of_members: Handshakes::new(&config.session.acp, bound[Port::Members as usize], false)?,
             dialled: config.peer.map(Dialled::new),
@@ -168,7 +218,7 @@ impl Hub {
 
     /// Number of sessions whose peers have shown that they have the keys.
     pub fn sessions(&self) -> usize {
-        self.seats.len() - self.of_peers.half_open()
+        self.seats.len() + self.readers.len() - self.of_peers.half_open()
     }
     /// Frames of all sessions so far.
     pub fn counts(&self) -> SessionCounts {
@@ -178,14 +228,14 @@ impl Hub {
     /// The members.
     pub fn members(&self) -> impl Iterator<Item = MemberState<'_>> {
         self.ensemble.iter().enumerate().filter_map(|(place, seen)| {
-            let with = || self.seats.values().filter(move |seat| seat.session.has(place));
+            let with = || self.seats.values().filter(move |seat| seat.has(place));
             Some(MemberState {
                 is_spare: place >= self.config.members.len(),
                 member: seen.member.as_ref()?,
                 health: &seen.health,
                 duty: seen.duty,
                 sessions: with().count(),
-                outstanding: with().map(|s| s.session.outstanding(Side::Member(place))).sum(),
+                outstanding: with().map(|seat| seat.outstanding(place)).sum(),
                 failures: seen.failures,
                 refusal: seen.refusal.as_deref(),
             })
@@ -196,43 +246,6 @@ impl Hub {
         core::mem::take(&mut self.events)
     }
 
-    /// Handles a datagram.
-    pub fn on_datagram(
-        &mut self,
-        now: Duration,
-        port: Port,
-        path: NetworkPath,
-        datagram: &mut [u8],
-        marked: bool,
-    ) {
-        let (size, from) = (datagram.len(), path.remote);
-        let Ok((kind, id, rest)) = packet_type(datagram) else { return };
-        let event = match (kind, port) {
-            (PacketType::Data, _) => return self.on_data(now, port, path, id, datagram, marked),
-            (PacketType::Initial, Port::Peers) => {
-                let has_room = self.sessions() < self.config.peers.connections;
-                let initial = Initial::read(rest, size).ok();
-                initial
-                    .and_then(|initial| self.of_peers.on_initial(now, path, id, &initial, has_room))
-            }
-            (PacketType::Retry, _) => {
-                self.handshakes(port).on_retry(now, from, id, rest);
-                None
-            }
-            (PacketType::Accept, _) => self.handshakes(port).on_accept(from, id, rest),
-            (PacketType::Unknown, _) => {
-                if let Ok(proof) = rest.try_into() {
-                    self.on_unknown(now, (port, from), id, &proof);
-                }
-                None
-            }
-            _ => None,
-        };
-        if let Some(event) = event {
-            self.on_handshake(now, port, event);
-        }
-    }
-
     fn handshakes(&mut self, port: Port) -> &mut Handshakes {
         match port {
             Port::Peers => &mut self.of_peers,
@@ -240,56 +253,10 @@ impl Hub {
         }
     }
 
-    fn on_data(
-        &mut self,
-        now: Duration,
-        port: Port,
-        path: NetworkPath,
-        id: ConnectionId,
-        datagram: &mut [u8],
-        marked: bool,
-    ) {
-        let Some(&(session, side)) = self.ids[port as usize].get(&id) else {
-            return self.handshakes(port).answer_unknown(now, path, id, datagram.len());
-        };
-        let Some(seat) = self.seats.get_mut(&session) else { return };
-        let time = seat.time(now);
-        if seat.session.on_datagram(time, side, path.remote, datagram, marked) {
-            match side {
-                Side::Peer if self.of_peers.confirm(id) => self.welcome(now, session),
-                Side::Peer => {}
-                Side::Member(k) => self.hear(now, k),
-            }
-        }
-        self.look_after(now, session);
-    }
-
-    /// Handles a proof that a connection's other end, which has this number for it, knows it no
-    /// more.
-    fn on_unknown(
-        &mut self,
-        now: Duration,
-        (port, from): (Port, SocketAddr),
-        remote: ConnectionId,
-        proof: &[u8; 16],
-    ) {
-        let range = (remote, port, ConnectionId(0))..=(remote, port, ConnectionId(u64::MAX));
-        let known: Vec<ConnectionId> = self.remotes.range(range).map(|(.., id)| *id).collect();
-        for id in known {
-            let Some(&(session, side)) = self.ids[port as usize].get(&id) else { continue };
-            let Some(seat) = self.seats.get_mut(&session) else { continue };
-            if seat.session.is_proof(side, from, proof) {
-                let time = seat.time(now);
-                seat.session.forgotten(time, side);
-                self.look_after(now, session);
-            }
-        }
-    }
-
     /// Does what follows from a change of a session.
     fn look_after(&mut self, now: Duration, id: SessionId) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
-        let events = seat.session.take_events();
+        let (events, scope) = (seat.session.take_events(), seat.scope);
         for side in seat.session.take_changed() {
             if !seat.set_dirty(side, true) {
                 self.dirty[Port::of(side) as usize].push_back((id, side));
@@ -299,20 +266,24 @@ impl Hub {
             match event {
                 SessionEvent::Lost { member, reason } => {
                     self.unregister(id, Side::Member(member));
-                    self.note_if_drained(member);
                     let again = match reason {
                         CloseReason::Forgotten => now,
                         _ => now + RETRY,
                     };
+                    let member = scope.place(member);
+                    self.note_if_drained(member);
                     self.retries.insert((again, id, member));
+                    self.end_if_for_one(id, &reason.to_string());
                 }
                 SessionEvent::Silent(k) => {
                     self.unregister(id, Side::Member(k));
+                    let k = scope.place(k);
                     self.note_if_drained(k);
+                    self.end_if_for_one(id, SILENT);
                     let silence = self.config.session.silence.to_std();
                     let heard = self.ensemble[k].heard;
                     if heard.is_none_or(|heard| heard + silence <= now) {
-                        self.miss(now, k, "it has left packets unanswered");
+                        self.miss(now, k, SILENT);
                     } else {
                         self.retries.insert((now, id, k));
                     }
@@ -361,6 +332,7 @@ impl Hub {
     fn hear(&mut self, now: Duration, member: usize) {
         if self.ensemble[member].hear(now) {
             self.events.push(HubEvent::MemberUp(member));
+            self.publish();
             self.give_up(member);
             let all: Vec<SessionId> = self.seats.keys().copied().collect();
             for session in all {
@@ -377,7 +349,7 @@ impl Hub {
             self.of_members.give_up(id);
             let session = self.pending.remove(&id).and_then(|(session, _)| session);
             if let Some(seat) = session.and_then(|id| self.seats.get_mut(&id)) {
-                seat.pending[member] = None;
+                seat.set_pending(member, None);
             }
         }
     }
@@ -388,6 +360,7 @@ impl Hub {
             return;
         }
         self.events.push(HubEvent::MemberDown(member, reason.to_string()));
+        self.publish();
         self.drop_from_sessions(now, member);
     }
 
@@ -421,7 +394,10 @@ impl Hub {
         }
         while let Some((at, id)) = self.deadlines.first().copied().filter(|(at, _)| *at <= now) {
             self.deadlines.remove(&(at, id));
-            let Some(seat) = self.seats.get_mut(&id) else { continue };
+            let Some(seat) = self.seats.get_mut(&id) else {
+                self.on_reader_timer(now, id);
+                continue;
+            };
             seat.deadline = Duration::MAX;
             if seat.begins_at.is_some_and(|at| at <= now) {
                 self.begin(now, id);
@@ -436,6 +412,7 @@ impl Hub {
 
     /// Forgets a session.
     fn remove(&mut self, id: SessionId) {
+        self.forget_reader(id);
         for side in self.seats.get(&id).map(Seat::sides).unwrap_or_default() {
             self.unregister(id, side);
         }
@@ -445,7 +422,7 @@ impl Hub {
         if let Some(dialled) = &mut self.dialled {
             dialled.ended(id);
         }
-        for connection in seat.pending.into_iter().flatten() {
+        for connection in seat.handshakes() {
             self.of_members.give_up(connection);
             self.pending.remove(&connection);
         }
@@ -474,5 +451,11 @@ impl Hub {
             }
             self.look_after(now, id);
         }
+        self.reset_readers(text);
+    }
+
+    fn new_session(&mut self) -> SessionId {
+        self.next_session += 1;
+        SessionId(self.next_session)
     }
 }

@@ -7,25 +7,7 @@ use ratewire_acp::channel::Transmit;
 use ratewire_acp::socket::Packets;
 use ratewire_anypoint::Side;
 
-use super::{Hub, SessionId};
-
-/// A side of the switch: each has a socket of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Port {
-    /// The side of the peers.
-    Peers = 0,
-    /// The side of the members.
-    Members = 1,
-}
-
-impl Port {
-    pub(super) fn of(side: Side) -> Port {
-        match side {
-            Side::Peer => Port::Peers,
-            Side::Member(_) => Port::Members,
-        }
-    }
-}
+use super::{Hub, Port, SessionId};
 
 /// The packets of a port.
 pub struct PortOf<'a> {
@@ -64,13 +46,15 @@ impl Packets for PortOf<'_> {
         (id, side): (SessionId, Side),
         out: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        let seat = self.hub.seats.get_mut(&id)?;
+        let Some(seat) = self.hub.seats.get_mut(&id) else {
+            return self.hub.poll_reader(now, id, out);
+        };
         let time = seat.time(now);
         seat.session.poll_transmit(time, side, out)
     }
 
     fn settle(&mut self, (id, side): (SessionId, Side)) {
-        let Some(seat) = self.hub.seats.get_mut(&id) else { return };
+        let Some(seat) = self.hub.seats.get_mut(&id) else { return self.hub.settle_reader(id) };
         seat.set_dirty(side, false);
         if seat.session.is_over() {
             return self.hub.remove(id);

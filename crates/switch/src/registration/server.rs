@@ -151,9 +151,9 @@ impl Registry {
         let (name, weight) = (applicant.name.clone(), applicant.weight);
         info!(target: "ratewire_switch", member = name, address = address.to_string(), weight,
               "member registered");
-        self.roster.enlist(place, &name, weight);
-        let credentials = self.credentials.clone();
-        let member = Member { name, address, credentials };
+        let number = self.roster.enlist(place, &name, weight);
+        let (credentials, prefixes) = (self.credentials.clone(), Vec::new());
+        let member = Member { name, address, credentials, number, weight, prefixes };
         self.running.change(|hub, now| hub.enlist(now, place, member));
         Ok(claim)
     }

@@ -15,11 +15,6 @@ impl Session {
         }
     }
 
-    /// Whether a member gets no new frames.
-    pub(super) fn is_draining(&self, member: usize) -> bool {
-        self.gates.is_closed(member)
-    }
-
     /// Lets members go whose connections were drained and are over.
     pub(super) fn look_at_drained(&mut self, now: Time) {
         for k in 0..self.members.len() {

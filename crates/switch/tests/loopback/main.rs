@@ -12,7 +12,7 @@ use ratewire_acp::{Config, Credentials, Endpoint, Frame};
 use ratewire_anypoint::routing::RoundRobin;
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_switch::Running;
-use ratewire_switch::hub::{Health, HubConfig, HubEvent, Member};
+use ratewire_switch::hub::{Health, HubConfig, HubEvent, Member, Told};
 use ratewire_switch::session::SessionConfig;
 use tokio::task::LocalSet;
 
@@ -29,11 +29,8 @@ fn local() -> SocketAddr {
 }
 
 fn hub(members: &[SocketAddr]) -> HubConfig {
-    let member = |(k, address): (usize, &SocketAddr)| Member {
-        name: format!("m{k}"),
-        address: *address,
-        credentials: credentials(),
-    };
+    let member =
+        |(k, address): (usize, &SocketAddr)| Member::new(&format!("m{k}"), *address, credentials());
     HubConfig {
         peers: config(),
         peer: None,
@@ -46,6 +43,7 @@ fn hub(members: &[SocketAddr]) -> HubConfig {
         members: members.iter().enumerate().map(member).collect(),
         spare: 0,
         routing: Box::new(|| Box::new(RoundRobin::default())),
+        told: Told::default(),
         patience: Duration::from_millis(500),
     }
 }

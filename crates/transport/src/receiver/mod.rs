@@ -191,8 +191,9 @@ impl Receiver {
             self.opened = self.opened.saturating_add(growth).min(max.get());
         }
         self.reading.advance(now, self.next);
-        // Out of order, or filling a hole: at once (RFC 5681, 4.2).
-        let may_wait = in_order && !marked && self.ack_due == Time::NEVER;
+        // Out of order, filling a hole, or the data of two full packets: at once (RFC 5681, 4.2).
+        let is_long = payload.get() >= 2 * self.mss;
+        let may_wait = in_order && !marked && !is_long && self.ack_due == Time::NEVER;
         let is_prompt = self.is_prompt(now, stamp.pushed);
         if may_wait && !is_prompt && !self.delayed_ack.is_zero() {
             self.ack_due = now + self.delayed_ack;

@@ -72,7 +72,8 @@ pub struct Sender {
     limited: bool,
     tail_loss_probe: bool,
     mss: u32,
-    /// Payload for which the receiver says that it has room again.
+    /// Payload of a full packet at first: the law counts in it, and the receiver says that it has
+    /// room again for so much.
     first_mss: u32,
     /// Headers of a data packet.
     headers: u32,
@@ -434,18 +435,30 @@ impl Sender {
         Segment { kind, offset, payload: Bytes::ZERO, stamp: Stamp::NONE, header: Header::None }
     }
 
+    /// Payload of a full packet that leaves now. One that is larger than the packets which the law
+    /// counts in takes at most half of the window: the next leaves while it is acknowledged.
+    #[inline]
+    fn full_payload(&self) -> u32 {
+        if self.mss <= self.first_mss {
+            return self.mss;
+        }
+        let half = self.window().get() / 2;
+        half.clamp(u64::from(self.first_mss), u64::from(self.mss)) as u32
+    }
+
     /// Payload of the next new packet, within the frame, the written data and the window.
     #[inline]
     fn next_payload(&mut self, now: Time, fit: impl Fn(u64, u64) -> u64) -> Option<u32> {
         let available = self.writing.written().saturating_sub(self.next);
-        let most = u64::from(self.mss).min(self.frame_left).min(available);
+        let full = self.full_payload();
+        let most = u64::from(full).min(self.frame_left).min(available);
         let mut payload = if most > 0 { fit(self.next, most) } else { 0 };
         let room = self.allowed.saturating_sub(self.next);
         if payload > room && room >= u64::from(self.first_mss) {
             payload = fit(self.next, room);
         }
         if payload == 0 || self.next.saturating_add(payload) > self.allowed {
-            self.limited |= self.has_room(self.mss);
+            self.limited |= self.has_room(full);
             if payload > 0 && self.timer == Time::NEVER {
                 self.arm_window_probe(now);
             }

@@ -20,6 +20,21 @@ fn every_second_packet_is_acknowledged_and_the_last_when_time_is_up() {
     assert_eq!(answers, [(at(50), 2), (at(50), 4), (at(90), 5)]);
 }
 
+/// The payload that the receiver began with is a full packet; later ones may be larger.
+#[test]
+fn a_packet_with_the_data_of_two_is_acknowledged_at_once() {
+    let mut receiver = Receiver::new(None, &delayed(), packets(1), &App::sized(packets(100)));
+    let mut offset = 0;
+    let mut reply = |payload: u64| {
+        let (from, payload) = (offset, Bytes::new(payload));
+        offset += payload.get();
+        receiver.on_data(at(0), from, payload, &Header::None, false, Stamp::NONE)
+    };
+    assert_eq!(reply(2 * MSS), Reply::Now);
+    assert_eq!([reply(2 * MSS - 1), reply(1)], [Reply::Later, Reply::Now]);
+    assert_eq!([reply(MSS), reply(2 * MSS)], [Reply::Later, Reply::Now]);
+}
+
 #[test]
 fn out_of_order_and_marked_packets_are_acknowledged_at_once() {
     let mut pipe = Pipe::new(&fixed(5), &delayed(), &App::sized(packets(5)));

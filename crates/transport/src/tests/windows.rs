@@ -41,6 +41,19 @@ fn packets_that_have_grown_are_cut_at_the_window() {
     assert_eq!(payloads, [4, 1, 4, 1, 4, 1, 4, 1]);
 }
 
+/// A packet of the whole window would have to be acknowledged before the next one leaves.
+#[test]
+fn packets_that_have_grown_take_half_of_the_laws_window() {
+    for (window, payload) in [(1, 1), (2, 1), (4, 2), (8, 4), (40, 4)] {
+        let app = App { frame: Some(packets(40)), ..App::sized(packets(40)) };
+        let mut pipe = Pipe::new(&fixed(window), &config(), &app);
+        pipe.sender.set_payload(packets(4));
+        pipe.run();
+        assert!(pipe.sent().all(|(_, s, _)| s.payload == packets(payload)), "{window}");
+        assert_eq!(pipe.now, Time::ZERO + RTT * (40 / window), "{window}");
+    }
+}
+
 #[test]
 fn a_window_smaller_than_a_packet_lets_one_pass() {
     for size in [0, 1, 700, MSS] {

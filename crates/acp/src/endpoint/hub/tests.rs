@@ -1,9 +1,10 @@
 //! Handshakes as datagrams.
 
 use super::*;
+use crate::channel::CloseReason;
 use crate::handshakes::{HALF_OPEN, HANDSHAKE};
 use crate::keys::Credentials;
-use crate::wire::LONGEST_LAW;
+use crate::wire::{LONGEST_LAW, Target};
 
 const NOW: Duration = Duration::from_secs(5);
 
@@ -51,7 +52,7 @@ fn kinds(packets: &[Vec<u8>]) -> Vec<PacketType> {
 /// A client's hub and its first packet.
 fn client() -> (Hub, Vec<Vec<u8>>) {
     let mut hub = hub(false);
-    hub.connect(NOW, at(1)).expect("a connection");
+    hub.connect(NOW, at(1), Target::Ensemble).expect("a connection");
     let packets = sent(&mut hub);
     (hub, packets)
 }
@@ -191,7 +192,7 @@ fn a_law_that_a_handshake_has_no_room_for_is_refused_at_once() {
         let law_name = format!("{:0<length$}", "xcp gamma=0.1");
         let config = Config { law_name, ..Config::new(Credentials::Shared([7; 32])) };
         let mut client = of(config, false);
-        let begun = client.connect(NOW, at(1));
+        let begun = client.connect(NOW, at(1), Target::Ensemble);
         if is_taken {
             begun.expect("a connection");
             let answers = give(&mut hub(true), 1, sent(&mut client));
@@ -200,4 +201,17 @@ fn a_law_that_a_handshake_has_no_room_for_is_refused_at_once() {
             assert!(matches!(begun, Err(Error::LongLaw { .. })), "{begun:?}");
         }
     }
+}
+
+#[test]
+fn a_host_has_no_members_to_connect_with() {
+    let (mut client, mut server) = (hub(false), hub(true));
+    let id = client.connect(NOW, at(1), Target::Member(3)).expect("a connection");
+    let mut packets = sent(&mut client);
+    for _ in 0..3 {
+        let answers = give(&mut server, 0, packets);
+        packets = give(&mut client, 1, answers);
+    }
+    let closed = client.slot(id).expect("a connection").connection.closed().cloned();
+    assert!(matches!(&closed, Some(CloseReason::Reset { code: NO_TARGET, .. })), "{closed:?}");
 }

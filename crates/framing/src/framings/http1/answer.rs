@@ -6,13 +6,19 @@ use crate::violation::Reason;
 
 use super::body::Body;
 use super::fields::Fields;
-use super::{HEAD, line};
+use super::{is_head, line, upgrades};
+
+/// Status of an answer that changes the protocol (RFC 9110, section 15.2.2).
+const SWITCHING: u64 = 101;
 
 /// Finds the ends of answers.
 #[derive(Debug, Default)]
 pub struct Scanner {
     cursor: Cursor,
     phase: Phase,
+    /// Offset of the head that is read. A head is passed whole.
+    head: usize,
+    has_switched: bool,
 }
 
 #[derive(Debug, Default)]
@@ -49,10 +55,30 @@ impl AnswerScanner for Scanner {
             match &mut self.phase {
                 Phase::Status => self.phase = Phase::Fields(status_line(read)?, Fields::default()),
                 Phase::Fields(_, fields) if !read.is_empty() => fields.note(read)?,
-                Phase::Fields(status, fields) => self.phase = behind_head(*status, fields, expect)?,
+                Phase::Fields(status, fields) => {
+                    self.has_switched = status.code == SWITCHING;
+                    self.phase = behind_head(*status, fields, expect)?;
+                    self.head = self.cursor.at;
+                }
                 Phase::Body { .. } => {}
             }
         }
+    }
+
+    fn ready(&self) -> usize {
+        match self.phase {
+            Phase::Body { .. } => self.cursor.at,
+            Phase::Status | Phase::Fields(..) => self.head,
+        }
+    }
+
+    fn pass(&mut self, count: usize) {
+        self.cursor.pass(count);
+        self.head = self.head.saturating_sub(count);
+    }
+
+    fn has_switched(&self) -> bool {
+        self.has_switched
     }
 
     fn ends_with_connection(&self) -> bool {
@@ -75,12 +101,17 @@ fn status_line(line: &[u8]) -> Result<Status, Reason> {
 /// What follows a head (RFC 9112, section 6.3).
 fn behind_head(status: Status, fields: &Fields, expect: Expect) -> Result<Phase, Reason> {
     match status.code {
-        101 => return Err(Reason::Unsupported("the server switches protocols")),
+        SWITCHING if upgrades(expect) => {
+            return Ok(Phase::Body { closes: true, body: Body::UntilClose });
+        }
+        SWITCHING => {
+            return Err(Reason::Malformed("the server changes the protocol without being asked"));
+        }
         100..200 => return Ok(Phase::Status),
         _ => {}
     }
     let closes = fields.closes(status.is_version_1_1);
-    if expect == HEAD || matches!(status.code, 204 | 304) {
+    if is_head(expect) || matches!(status.code, 204 | 304) {
         return Ok(Phase::Body { closes, body: Body::Length(0) });
     }
     fields.check(status.is_version_1_1)?;
@@ -89,6 +120,7 @@ fn behind_head(status: Status, fields: &Fields, expect: Expect) -> Result<Phase,
 
 #[cfg(test)]
 mod tests {
+    use super::super::{HEAD, UPGRADE};
     use super::*;
 
     fn scan(expect: Expect, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
@@ -158,6 +190,49 @@ mod tests {
             assert!(matches!(begun, Ok(Step::More(_))), "{answer:?}: {begun:?}");
             assert_eq!(scanner.ends_with_connection(), ends, "{answer:?}");
         }
+    }
+
+    #[test]
+    fn heads_are_passed_whole_and_bodies_as_they_come() {
+        let early = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let answer = format!("{early}{head}5\r\nhello\r\n0\r\nA: b\r\n\r\n");
+        let whole = early.len() + head.len();
+        let mut scanner = Scanner::default();
+        for length in 0..answer.len() {
+            let begun = scanner.scan(Expect::ORDINARY, &answer.as_bytes()[..length]);
+            assert!(matches!(begun, Ok(Step::More(_))), "{begun:?} at {length}");
+            let expected = match length {
+                _ if length < early.len() => 0,
+                _ if length < whole => early.len(),
+                _ if length < whole + 3 => whole,
+                // The end of a chunk's line is not divided.
+                _ if length < whole + 8 => length,
+                _ if length < whole + 10 => whole + 8,
+                _ if length < whole + 13 => whole + 10,
+                _ if length < whole + 19 => whole + 13,
+                _ => whole + 19,
+            };
+            assert_eq!(scanner.ready(), expected, "at {length}");
+        }
+        scanner.pass(whole + 19);
+        let end = scanner.scan(Expect::ORDINARY, b"\r\n");
+        assert_eq!(end, Ok(Step::Done(AnswerCut::whole(2))));
+    }
+
+    #[test]
+    fn a_protocol_is_changed_by_101_for_who_asked_for_it() {
+        let switching = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n\0\xff";
+        let mut scanner = Scanner::default();
+        assert!(matches!(scanner.scan(UPGRADE, switching), Ok(Step::More(_))));
+        let found = (scanner.has_switched(), scanner.ends_with_connection(), scanner.ready());
+        assert_eq!(found, (true, true, switching.len()));
+        // Others answers to the same request are ordinary.
+        let answer = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n";
+        let mut scanner = Scanner::default();
+        let cut = AnswerCut::whole(answer.len());
+        assert_eq!(scanner.scan(UPGRADE, answer), Ok(Step::Done(cut)));
+        assert!(!scanner.has_switched());
     }
 
     #[test]

@@ -6,15 +6,15 @@ use crate::violation::Reason;
 use super::fields::{Fields, canonical, is_token, split};
 use super::line;
 
-/// What follows in a message behind its head.
+/// What follows in a message behind its head, or behind what was read of it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Body {
     /// This many bytes.
     Length(u64),
     /// The size of a chunk.
     ChunkSize,
-    /// The data of a chunk, and the end of its line.
-    ChunkData(usize),
+    /// This many bytes of a chunk's data and of the end of its line.
+    ChunkData(u64),
     /// Fields behind the last chunk.
     Trailers,
     /// Whatever comes until the connection closes.
@@ -32,24 +32,22 @@ impl Body {
         }
     }
 
-    /// Moves the cursor over the body.
+    /// Moves the cursor over the body. What is behind the cursor is checked.
     pub fn scan(&mut self, cursor: &mut Cursor, window: &[u8]) -> Result<Step<()>, Reason> {
         loop {
-            match *self {
-                Body::Length(length) => {
-                    let length = usize::try_from(length).unwrap_or(usize::MAX);
-                    return Ok(cursor.skip(length, window).map_or_else(Step::More, Step::Done));
+            match self {
+                Body::Length(left) => {
+                    return Ok(cursor.skip(left, window).map_or_else(Step::More, Step::Done));
                 }
-                Body::ChunkData(length) => {
-                    if let Err(needed) = cursor.skip(length, window) {
-                        return Ok(Step::More(needed));
-                    }
-                    if !window[..cursor.at].ends_with(b"\r\n") {
-                        return Err(Reason::Malformed("no end of line behind a chunk"));
-                    }
-                    *self = Body::ChunkSize;
+                Body::ChunkData(left) => match cursor.block(left, window) {
+                    Err(needed) => return Ok(Step::More(needed)),
+                    Ok(false) => return Err(Reason::Malformed("no end of line behind a chunk")),
+                    Ok(true) => *self = Body::ChunkSize,
+                },
+                Body::UntilClose => {
+                    cursor.at = window.len();
+                    return Ok(more(window));
                 }
-                Body::UntilClose => return Ok(more(window)),
                 Body::ChunkSize | Body::Trailers => {
                     let Some(read) = cursor.line(window) else { return Ok(more(window)) };
                     let read = line(read)?;
@@ -73,7 +71,7 @@ fn chunk(line: &[u8]) -> Result<Body, Reason> {
     let (size, extensions) = line.split_at(digits);
     // Readers differ in how many digits they take.
     let size = std::str::from_utf8(size).ok().filter(|size| size.len() <= 16);
-    let size = size.and_then(|size| usize::from_str_radix(size, 16).ok()).ok_or(wrong.clone())?;
+    let size = size.and_then(|size| u64::from_str_radix(size, 16).ok()).ok_or(wrong.clone())?;
     if !extensions.is_empty() && !extensions.starts_with(b";") {
         return Err(wrong);
     }
@@ -248,6 +246,7 @@ mod tests {
     fn other_bodies_have_a_length_or_the_connection() {
         assert_eq!(end(Body::Length(3), b"abcd"), Ok(Step::Done(3)));
         assert_eq!(end(Body::Length(u64::MAX), b"abcd"), Ok(Step::More(usize::MAX)));
+        assert_eq!(end(Body::Length(0), b"abcd"), Ok(Step::Done(0)));
         assert_eq!(end(Body::UntilClose, b"abcd"), Ok(Step::More(5)));
     }
 }

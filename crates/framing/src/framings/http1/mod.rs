@@ -1,4 +1,4 @@
-//! HTTP/1.0 and HTTP/1.1: one request a frame.
+//! HTTP/1.0 and HTTP/1.1.
 //!
 //! Source: RFC 9112 ("HTTP/1.1"). Messages are passed on as they are, so they are read strictly: a
 //! message that a server might read differently is refused, even where the RFC allows a recipient
@@ -12,14 +12,19 @@ mod request;
 use bytes::Bytes;
 
 use crate::request::Expect;
-use crate::scan::{Entry, printable};
+use crate::scan::{Entry, first_word, printable};
 use crate::violation::Reason;
+
+/// Methods of requests that may be done twice (RFC 9110, 9.2.2).
+const IDEMPOTENT: [&[u8]; 6] = [b"GET", b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"];
 
 pub const ENTRY: Entry = Entry {
     name: "http1",
-    summary: "HTTP/1.0 and HTTP/1.1, one request a frame, without upgrades.",
+    summary: "HTTP/1.0 and HTTP/1.1, with upgrades such as WebSocket, without CONNECT.",
     requests: |longest| Box::new(request::Scanner::new(longest)),
     answers: || Box::new(answer::Scanner::default()),
+    opening: |_| b"",
+    streams: true,
     probe: |_| b"",
     refusal: |reason| {
         let status = match reason {
@@ -30,15 +35,28 @@ pub const ENTRY: Entry = Entry {
         };
         answer(status, "Connection: close\r\n", &reason.to_string(), false)
     },
+    is_store: false,
+    may_repeat: |request| IDEMPOTENT.contains(&first_word(request)),
     failure: |expect, message| {
         let message = printable(message.as_bytes());
-        Some(answer("503 Service Unavailable", "", &message, expect == HEAD))
+        Some(answer("503 Service Unavailable", "", &message, is_head(expect)))
     },
 };
 
 /// An answer to a `HEAD` request, which has no body whatever its fields say.
 const HEAD: Expect = Expect::from_code(1);
+/// An answer that may change the protocol.
+const UPGRADE: Expect = Expect::from_code(2);
+const HEAD_UPGRADE: Expect = Expect::from_code(3);
 const OTHER_VERSION: &str = "the version of HTTP is neither 1.0 nor 1.1";
+
+fn is_head(expect: Expect) -> bool {
+    matches!(expect, HEAD | HEAD_UPGRADE)
+}
+
+fn upgrades(expect: Expect) -> bool {
+    matches!(expect, UPGRADE | HEAD_UPGRADE)
+}
 
 /// An answer with a message, whose length it states; the message may be left out.
 fn answer(status: &str, fields: &str, message: &str, is_head: bool) -> Bytes {

@@ -7,13 +7,16 @@ use crate::violation::Reason;
 
 use super::body::Body;
 use super::fields::{Fields, is_token};
-use super::{HEAD, OTHER_VERSION, line};
+use super::{HEAD, HEAD_UPGRADE, OTHER_VERSION, UPGRADE, line};
+
+const WHOLE: &str = "Upgrade is not supported: connect to a server directly";
 
 /// Finds the ends of requests.
 #[derive(Debug)]
 pub struct Scanner {
-    /// Bytes that a request may have.
-    longest: usize,
+    /// Bytes that a request may have; without a number, bodies need not be whole, and the protocol
+    /// may be changed.
+    longest: Option<usize>,
     cursor: Cursor,
     phase: Phase,
 }
@@ -56,6 +59,9 @@ impl RequestScanner for Scanner {
                 Phase::Fields(_, fields) if !read.is_empty() => fields.note(read)?,
                 Phase::Fields(line, fields) => {
                     let (cut, body) = head(line, fields)?;
+                    if self.longest.is_some() && cut.upgrades {
+                        return Err(Reason::Unsupported(WHOLE));
+                    }
                     let awaits_continue = fields.awaits_continue && line.is_version_1_1;
                     let is_asked_for = awaits_continue && self.has_room(&body);
                     self.phase = Phase::Body(cut, body);
@@ -68,18 +74,31 @@ impl RequestScanner for Scanner {
             }
         }
     }
+
+    fn begun(&self) -> Option<RequestCut> {
+        match &self.phase {
+            Phase::Body(cut, _) if self.longest.is_none() => {
+                Some(RequestCut { length: self.cursor.at, ..cut.clone() })
+            }
+            Phase::Line | Phase::Fields(..) | Phase::Body(..) => None,
+        }
+    }
+
+    fn pass(&mut self, count: usize) {
+        self.cursor.pass(count);
+    }
 }
 
 impl Scanner {
-    /// A scanner of requests of at most this many bytes.
-    pub fn new(longest: usize) -> Scanner {
+    /// A scanner of requests of at most this many bytes, or of those that need not be whole.
+    pub fn new(longest: Option<usize>) -> Scanner {
         Scanner { longest, cursor: Cursor::default(), phase: Phase::default() }
     }
 
     /// Whether a body may come: it is not empty, and not known to be too long.
     fn has_room(&self, body: &Body) -> bool {
         let Body::Length(length) = *body else { return true };
-        let room = self.longest.saturating_sub(self.cursor.at);
+        let room = self.longest.unwrap_or(usize::MAX).saturating_sub(self.cursor.at);
         length > 0 && usize::try_from(length).is_ok_and(|length| length <= room)
     }
 
@@ -121,9 +140,6 @@ fn head(line: &Line, fields: &Fields) -> Result<(RequestCut, Body), Reason> {
     if fields.is_padded {
         return Err(Reason::Malformed("zeros in front of Content-Length"));
     }
-    if fields.upgrades {
-        return Err(Reason::Unsupported("Upgrade is not supported: connect to a server directly"));
-    }
     if fields.codings > 1 || (fields.codings == 1 && !fields.is_chunked) {
         return Err(Reason::Unsupported("a Transfer-Encoding other than chunked"));
     }
@@ -131,10 +147,15 @@ fn head(line: &Line, fields: &Fields) -> Result<(RequestCut, Body), Reason> {
     if fields.hosts > 1 || (line.is_version_1_1 && fields.hosts == 0) {
         return Err(Reason::Malformed("not exactly one Host field"));
     }
-    let expect = if line.is_head { HEAD } else { Expect::ORDINARY };
+    let expect = match (line.is_head, fields.upgrades) {
+        (false, false) => Expect::ORDINARY,
+        (true, false) => HEAD,
+        (false, true) => UPGRADE,
+        (true, true) => HEAD_UPGRADE,
+    };
     let cut = RequestCut::server(0, Some(line.key), expect);
     let closes = fields.closes(line.is_version_1_1);
-    Ok((RequestCut { closes, ..cut }, Body::of(fields, Body::Length(0))))
+    Ok((RequestCut { closes, upgrades: fields.upgrades, ..cut }, Body::of(fields, Body::Length(0))))
 }
 
 #[cfg(test)]
@@ -143,7 +164,7 @@ mod tests {
 
     /// Cuts all requests: the bytes that each takes, and the cut.
     fn cuts(stream: &str) -> Vec<(&str, RequestCut)> {
-        let (mut scanner, mut rest, mut found) = (Scanner::new(200), stream, Vec::new());
+        let (mut scanner, mut rest, mut found) = (Scanner::new(Some(200)), stream, Vec::new());
         while let Ok(Step::Done(cut)) = scanner.scan(rest.as_bytes()) {
             let (taken, behind) = rest.split_at(cut.length);
             found.push((taken, cut));
@@ -188,12 +209,45 @@ mod tests {
         assert_eq!(cuts(&whole), [("", interim), (&whole[..], request)]);
         // A body that is too long is not asked for.
         let long = head.replace(": 2", ": 200");
-        assert_eq!(Scanner::new(200).scan(long.as_bytes()), Ok(Step::More(long.len() + 200)));
+        assert_eq!(Scanner::new(Some(200)).scan(long.as_bytes()), Ok(Step::More(long.len() + 200)));
         // Neither waits: a version before 1.1, and a request without a body.
         let old = "POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi";
         assert_eq!(cuts(old), [(old, server(old, "/", Expect::ORDINARY, true))]);
         let bare = "GET / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n";
         assert_eq!(cuts(bare), [(bare, server(bare, "/", Expect::ORDINARY, false))]);
+    }
+
+    /// What is passed was checked.
+    #[test]
+    fn bodies_need_not_be_whole() {
+        let head = "PUT /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let mut scanner = Scanner::new(None);
+        assert!(matches!(scanner.scan(&head.as_bytes()[..head.len() - 1]), Ok(Step::More(_))));
+        assert_eq!(scanner.begun(), None);
+        let whole = format!("{head}5;a=b\r\nhel");
+        let begun = |scanner: &mut Scanner, window: &str| {
+            assert!(matches!(scanner.scan(window.as_bytes()), Ok(Step::More(_))), "{window:?}");
+            scanner.begun().unwrap()
+        };
+        let cut = begun(&mut scanner, &format!("{head}5;a"));
+        assert_eq!(cut, server(head, "/c", Expect::ORDINARY, false));
+        assert_eq!(begun(&mut scanner, &whole).length, whole.len());
+        scanner.pass(whole.len());
+        assert_eq!(begun(&mut scanner, "lo").length, 2);
+        assert_eq!(begun(&mut scanner, "lo\r").length, 2);
+        scanner.pass(2);
+        assert!(scanner.scan(b"\rx").is_err());
+
+        let head = "PUT /c HTTP/1.1\r\nHost: x\r\nContent-Length: 10000\r\n\r\n";
+        let mut scanner = Scanner::new(None);
+        assert_eq!(begun(&mut scanner, head).length, head.len());
+        scanner.pass(head.len());
+        let body = "x".repeat(10_000);
+        assert_eq!(begun(&mut scanner, &body[..9_000]).length, 9_000);
+        scanner.pass(9_000);
+        let end = scanner.scan(&body.as_bytes()[9_000..]).unwrap();
+        let Step::Done(cut) = end else { panic!("{end:?}") };
+        assert_eq!(cut.length, 1_000);
     }
 
     #[test]
@@ -238,7 +292,7 @@ mod tests {
             "GET / HTTP/1.1\r\n Host: x\r\n\r\n".into(),
             "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n".into(),
         ] {
-            let read = Scanner::new(200).scan(wrong.as_bytes());
+            let read = Scanner::new(Some(200)).scan(wrong.as_bytes());
             assert!(matches!(read, Err(Reason::Malformed(_))), "{wrong:?}: {read:?}");
         }
         for unsupported in [
@@ -250,8 +304,12 @@ mod tests {
             head("Transfer-Encoding: gzip"),
             head("Transfer-Encoding: identity, chunked"),
         ] {
-            let read = Scanner::new(200).scan(unsupported.as_bytes());
+            let read = Scanner::new(Some(200)).scan(unsupported.as_bytes());
             assert!(matches!(read, Err(Reason::Unsupported(_))), "{unsupported:?}: {read:?}");
         }
+        let upgrade = head("Connection: Upgrade\r\nUpgrade: websocket");
+        let read = Scanner::new(None).scan(upgrade.as_bytes());
+        let cut = RequestCut { upgrades: true, ..server(&upgrade, "/", UPGRADE, false) };
+        assert_eq!(read, Ok(Step::Done(cut)));
     }
 }

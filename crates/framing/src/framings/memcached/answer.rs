@@ -11,8 +11,8 @@ use super::{NOREPLY, QUIET, SOME_VALUES, VALUES};
 #[derive(Debug, Default)]
 pub struct Scanner {
     cursor: Cursor,
-    /// Length of the data whose line was read, with the end of its own line.
-    data: Option<usize>,
+    /// Bytes of the data whose line was read that are left, with the end of its own line.
+    data: Option<u64>,
     /// Whether the data is the last part of the answer.
     is_last: bool,
 }
@@ -20,12 +20,11 @@ pub struct Scanner {
 impl AnswerScanner for Scanner {
     fn scan(&mut self, expect: Expect, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
         loop {
-            if let Some(length) = self.data {
-                if let Err(needed) = self.cursor.skip(length, window) {
-                    return Ok(Step::More(needed));
-                }
-                if !window[..self.cursor.at].ends_with(b"\r\n") {
-                    return Err(Reason::Malformed("no end of line behind a value"));
+            if let Some(left) = &mut self.data {
+                match self.cursor.block(left, window) {
+                    Err(needed) => return Ok(Step::More(needed)),
+                    Ok(false) => return Err(Reason::Malformed("no end of line behind a value")),
+                    Ok(true) => {}
                 }
                 self.data = None;
                 if self.is_last {
@@ -51,13 +50,20 @@ impl AnswerScanner for Scanner {
             }
         }
     }
+
+    fn ready(&self) -> usize {
+        self.cursor.at
+    }
+
+    fn pass(&mut self, count: usize) {
+        self.cursor.pass(count);
+    }
 }
 
 impl Scanner {
     /// Notes the data behind a line, whose length is the word with this index.
     fn value(&mut self, line: &[u8], index: usize) -> Result<(), Reason> {
         let length = words(line).nth(index).and_then(decimal);
-        let length = length.and_then(|length| usize::try_from(length).ok());
         let length = length.ok_or(Reason::Malformed("a value has no length"))?;
         self.data = Some(length.saturating_add(2));
         Ok(())

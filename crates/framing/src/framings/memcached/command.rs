@@ -25,6 +25,10 @@ pub enum Command<'a> {
     Quit,
     /// Values are asked for: words of the line before the first key. There is at least one key.
     Get { before: usize },
+    /// Any server answers.
+    Any,
+    /// All servers answer.
+    All { expect: Expect },
     /// No data follows.
     Plain { key: &'a [u8], expect: Expect },
     /// A data block of this length follows, and the end of its line. The gateway answers if the key
@@ -81,9 +85,8 @@ pub fn read(line: &[u8]) -> Result<Command<'_>, Reason> {
         [b"me", key, ..] => plain(key, Expect::ORDINARY),
         [b"me"] => Command::Local(error("bad command line format")),
         [b"mn", ..] => Command::Local(Bytes::from_static(b"MN\r\n")),
-        [b"version", ..] => {
-            Command::Local(concat!("VERSION ", env!("CARGO_PKG_VERSION"), "\r\n").into())
-        }
+        [b"version", ..] => Command::Any,
+        [b"flush_all" | b"verbosity", ..] => Command::All { expect },
         [b"quit"] => Command::Quit,
         [..] if expect == NOREPLY && is_silent(&all) => Command::Local(Bytes::new()),
         [verb, ..] if is_of_server(verb) => Command::Local(error(&format!(
@@ -99,8 +102,6 @@ fn is_of_server(verb: &[u8]) -> bool {
     matches!(
         verb,
         b"stats"
-            | b"flush_all"
-            | b"verbosity"
             | b"cache_memlimit"
             | b"shutdown"
             | b"slabs"
@@ -117,8 +118,8 @@ fn is_of_server(verb: &[u8]) -> bool {
 fn is_silent(words: &[&[u8]]) -> bool {
     matches!(
         words,
-        [b"flush_all" | b"verbosity" | b"cache_memlimit", _]
-            | [b"flush_all" | b"verbosity" | b"cache_memlimit", _, _]
+        [b"cache_memlimit", _]
+            | [b"cache_memlimit", _, _]
             | [b"slabs", b"automove", _, _]
             | [b"lru" | b"extstore", ..]
     )
@@ -207,6 +208,10 @@ mod tests {
             ("me k", plain(ORDINARY)),
             ("ms k 2 T0", data(ORDINARY, 2)),
             ("ms k 2 q Oq", data(QUIET, 2)),
+            ("version noreply", Command::Any),
+            ("flush_all 10", Command::All { expect: ORDINARY }),
+            ("flush_all noreply", Command::All { expect: NOREPLY }),
+            ("verbosity 1", Command::All { expect: ORDINARY }),
             ("quit", Command::Quit),
         ] {
             assert_eq!(read(line.as_bytes()), Ok(expected), "{line}");
@@ -219,20 +224,18 @@ mod tests {
         let flags = format!("mg k{} q", " O1".repeat(100));
         for (line, expected) in [
             ("mn", "MN\r\n"),
-            ("version", concat!("VERSION ", env!("CARGO_PKG_VERSION"), "\r\n")),
             ("", "ERROR\r\n"),
             ("get", "ERROR\r\n"),
             ("gat 0", "END\r\n"),
             ("gat", "ERROR\r\n"),
-            ("version noreply", concat!("VERSION ", env!("CARGO_PKG_VERSION"), "\r\n")),
             ("stats noreply", "CLIENT_ERROR stats is not supported by the gateway: "),
             ("gat x a", "CLIENT_ERROR invalid exptime argument\r\n"),
             ("gat 00000000000 a", "CLIENT_ERROR invalid exptime argument\r\n"),
             ("GET a", "ERROR\r\n"),
             ("mg", "ERROR\r\n"),
-            ("flush_all noreply", ""),
+            ("cache_memlimit 64 noreply", ""),
             ("stats", "CLIENT_ERROR stats is not supported by the gateway: "),
-            ("flush_all", "CLIENT_ERROR flush_all is not supported by the gateway: "),
+            ("slabs", "CLIENT_ERROR slabs is not supported by the gateway: "),
             (&flags, "CLIENT_ERROR a meta command has more than 16 flags\r\n"),
             (&long, "CLIENT_ERROR a key has more than 250 bytes\r\n"),
         ] {

@@ -10,12 +10,13 @@
 
 mod answer;
 mod command;
+mod gather;
 mod request;
 
 use bytes::Bytes;
 
 use crate::request::Expect;
-use crate::scan::{Entry, printable};
+use crate::scan::{Entry, first_word, printable};
 use crate::violation::Reason;
 
 pub const ENTRY: Entry = Entry {
@@ -23,17 +24,21 @@ pub const ENTRY: Entry = Entry {
     summary: "memcached: the text protocol and its meta commands, without the binary protocol.",
     requests: |_| Box::new(request::Scanner::default()),
     answers: || Box::new(answer::Scanner::default()),
+    streams: false,
     probe: |expect| match expect {
         NOREPLY => b"version\r\n",
         QUIET => b"mn\r\n",
         _ => b"",
     },
+    opening: |_| b"",
     refusal: |reason| match reason {
         Reason::TooLong { .. } => {
             Bytes::from_static(b"SERVER_ERROR object too large for cache\r\n")
         }
         reason => error(&reason.to_string()),
     },
+    is_store: true,
+    may_repeat: |request| matches!(first_word(request), b"get" | b"gets"),
     failure: |expect, message| match expect {
         // A value that is missing is one that the cache does not have.
         SOME_VALUES | NOREPLY => Some(Bytes::new()),

@@ -3,11 +3,12 @@
 use bytes::Bytes;
 
 use crate::hash::hash;
-use crate::request::Route;
+use crate::request::{Expect, Route};
 use crate::scan::{Cursor, RequestCut, RequestScanner, Step, more, without_cr};
 use crate::violation::Reason;
 
 use super::command::{Command, is_get, is_key, key_too_long, read, words};
+use super::gather::gather;
 use super::{SOME_VALUES, VALUES};
 
 /// First byte of a request of the binary protocol.
@@ -29,8 +30,8 @@ pub struct Scanner {
 /// What is known of a request with data.
 #[derive(Debug)]
 struct Data {
-    /// Bytes of the data and the end of its line.
-    length: usize,
+    /// Bytes of the data and the end of its line that are left.
+    left: u64,
     route: Route,
 }
 
@@ -84,6 +85,11 @@ impl Scanner {
         Ok(Step::Done(match read(content)? {
             Command::Local(answer) => Some(RequestCut::local(length, answer)),
             Command::Quit => Some(RequestCut { closes: true, ..RequestCut::local(length, "") }),
+            Command::Any => Some(RequestCut::server(length, None, Expect::ORDINARY)),
+            Command::All { expect } => {
+                let route = Route::All(expect, gather());
+                Some(RequestCut { route, ..RequestCut::local(length, "") })
+            }
             Command::Plain { key, expect } => {
                 Some(RequestCut::server(length, Some(hash(key)), expect))
             }
@@ -92,7 +98,7 @@ impl Scanner {
                     true => Route::Server { key: Some(hash(key)), expect },
                     false => Route::Local(key_too_long(expect)),
                 };
-                self.data = Some(Data { length: length.saturating_add(2), route });
+                self.data = Some(Data { left: length as u64 + 2, route });
                 None
             }
             Command::Get { before } => self.get(content, length, before),
@@ -135,17 +141,17 @@ impl Scanner {
 
     /// Goes over the data of a request.
     fn data(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
-        let Some(data) = self.data.take() else { return Ok(more(window)) };
-        if let Err(needed) = self.cursor.skip(data.length, window) {
-            self.data = Some(data);
-            return Ok(Step::More(needed));
+        let Some(mut data) = self.data.take() else { return Ok(more(window)) };
+        match self.cursor.block(&mut data.left, window) {
+            Err(needed) => {
+                self.data = Some(data);
+                return Ok(Step::More(needed));
+            }
+            Ok(false) => return Err(Reason::Malformed("bad data chunk")),
+            Ok(true) => {}
         }
-        let length = self.cursor.at;
-        self.cursor = Cursor::default();
-        if !window[..length].ends_with(b"\r\n") {
-            return Err(Reason::Malformed("bad data chunk"));
-        }
-        Ok(Step::Done(RequestCut { length, rewritten: None, route: data.route, closes: false }))
+        let length = std::mem::take(&mut self.cursor).at;
+        Ok(Step::Done(RequestCut { route: data.route, ..RequestCut::local(length, "") }))
     }
 }
 
@@ -164,7 +170,6 @@ fn words_end(content: &[u8], count: usize) -> usize {
 mod tests {
     use super::super::{NOREPLY, QUIET};
     use super::*;
-    use crate::request::Expect;
 
     /// Cuts all requests: the bytes that each takes, and the cut.
     fn cuts(stream: &str) -> Vec<(&str, RequestCut)> {
@@ -190,6 +195,14 @@ mod tests {
             (bytes, RequestCut::server(bytes.len(), Some(hash(key.as_bytes())), expect))
         });
         assert_eq!(cuts(stream), expected);
+    }
+
+    #[test]
+    fn some_commands_are_for_any_server_and_others_for_all() {
+        let version = RequestCut::server(9, None, Expect::ORDINARY);
+        assert_eq!(cuts("version\r\n"), [("version\r\n", version)]);
+        let [(_, flush)] = &cuts("flush_all noreply\r\n")[..] else { panic!("one request") };
+        assert_eq!(flush.route, Route::All(NOREPLY, gather()));
     }
 
     #[test]

@@ -4,6 +4,12 @@ use crate::request::Expect;
 use crate::scan::{AnswerCut, AnswerScanner, Cursor, Step, decimal, more};
 use crate::violation::Reason;
 
+/// What Redis says, as its last words, to a client whose request it cannot read (`setProtocolError`
+/// in `networking.c`).
+const LAST_WORDS: &[u8] = b"-ERR Protocol error: ";
+/// Bytes of a line from which on text is not held until the line ends. The last words are shorter.
+const LONG: usize = 64;
+
 /// Finds the ends of values.
 ///
 /// An aggregate adds its elements to the values that are missing, so nesting of any depth takes one
@@ -11,72 +17,106 @@ use crate::violation::Reason;
 #[derive(Debug, Default)]
 pub struct Scanner {
     cursor: Cursor,
-    /// Values that are not read, less the first.
-    missing: u64,
-    /// Length of the blob whose header was read, with the end of its line.
-    blob: Option<usize>,
+    /// Values that are not read; `None` before the first line.
+    missing: Option<u64>,
+    /// Bytes of the blob whose header was read that are left, with the end of its line.
+    blob: Option<u64>,
+    /// Whether a long line of text is being read.
+    is_text: bool,
+    /// Whether the answer begins as the server's last words do. A script may say the same, so they
+    /// are the last only if the connection ends behind them.
+    are_last_words: bool,
 }
 
 impl AnswerScanner for Scanner {
     fn scan(&mut self, _: Expect, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
         loop {
-            if let Some(length) = self.blob {
-                if let Err(needed) = self.cursor.skip(length, window) {
-                    return Ok(Step::More(needed));
+            if let Some(left) = &mut self.blob {
+                match self.cursor.block(left, window) {
+                    Err(needed) => return Ok(Step::More(needed)),
+                    Ok(false) => return Err(Reason::Malformed("no end of line behind a string")),
+                    Ok(true) => self.blob = None,
                 }
-                if !window[..self.cursor.at].ends_with(b"\r\n") {
-                    return Err(Reason::Malformed("no end of line behind a string"));
-                }
-                self.blob = None;
-                self.missing = self.missing.saturating_sub(1);
             }
-            if self.cursor.at > 0 && self.missing == 0 {
-                let length = self.cursor.at;
-                *self = Scanner::default();
+            if self.is_text {
+                let Some(text) = self.cursor.text(window) else { return Ok(more(window)) };
+                self.is_text = false;
+                without_end(text)?;
+            }
+            if self.missing == Some(0) {
+                if self.are_last_words && self.cursor.at == window.len() {
+                    return Ok(more(window));
+                }
+                let length = std::mem::take(self).cursor.at;
                 return Ok(Step::Done(AnswerCut::whole(length)));
             }
-            let is_first = self.cursor.at == 0;
-            let Some(line) = self.cursor.line(window) else { return Ok(more(window)) };
-            if is_first {
-                self.missing = 1;
+            let begun = window.get(self.cursor.at..).unwrap_or_default();
+            let is_first = self.missing.is_none();
+            if let Some(line) = self.cursor.line(window) {
+                let missing = self.missing.unwrap_or(1);
+                self.are_last_words |= is_first && line.starts_with(LAST_WORDS);
+                self.missing = Some(self.header(without_end(line)?, is_first, missing - 1)?);
+            } else if begun.len() >= LONG && is_text(begun[0]) {
+                self.are_last_words |= is_first && begun.starts_with(LAST_WORDS);
+                self.missing = Some(self.missing.unwrap_or(1) - 1);
+                self.is_text = true;
+            } else {
+                return Ok(more(window));
             }
-            self.header(line, is_first)?;
+        }
+    }
+
+    fn ready(&self) -> usize {
+        self.cursor.at
+    }
+
+    fn pass(&mut self, count: usize) {
+        self.cursor.pass(count);
+    }
+
+    fn ends_with_connection(&self) -> bool {
+        self.are_last_words && self.missing == Some(0) && !self.is_text
+    }
+}
+
+/// Whether a value of this kind is a line of text and nothing else.
+fn is_text(kind: u8) -> bool {
+    b"+-:_#,(".contains(&kind)
+}
+
+fn without_end(line: &[u8]) -> Result<&[u8], Reason> {
+    let wrong = Reason::Malformed("a line of an answer ends without a carriage return");
+    line.strip_suffix(b"\r").ok_or(wrong)
+}
+
+impl Scanner {
+    /// Reads the first line of a value. Returns how many are missing behind it, if `missing` were
+    /// before, without itself.
+    fn header(&mut self, line: &[u8], is_first: bool, missing: u64) -> Result<u64, Reason> {
+        let Some((kind, rest)) = line.split_first() else {
+            return Err(Reason::Malformed("a line of an answer is empty"));
+        };
+        match kind {
+            kind if is_text(*kind) => Ok(missing),
+            b'$' | b'!' | b'=' => {
+                self.blob = length(rest)?.map(|length| length.saturating_add(2));
+                Ok(missing)
+            }
+            b'>' if is_first => Err(Reason::Unsupported("a push message answers nothing")),
+            b'*' | b'~' | b'>' => aggregate(rest, 1, missing),
+            b'%' => aggregate(rest, 2, missing),
+            // The value that the attributes describe is still missing.
+            b'|' => aggregate(rest, 2, missing.saturating_add(1)),
+            _ => Err(Reason::Malformed("an answer has an unknown type")),
         }
     }
 }
 
-impl Scanner {
-    /// Reads the first line of a value.
-    fn header(&mut self, line: &[u8], is_first: bool) -> Result<(), Reason> {
-        let line = line.strip_suffix(b"\r");
-        let Some([kind, rest @ ..]) = line else {
-            return Err(Reason::Malformed("a line of an answer ends without a carriage return"));
-        };
-        match kind {
-            b'+' | b'-' | b':' | b'_' | b'#' | b',' | b'(' => self.missing -= 1,
-            b'$' | b'!' | b'=' => match length(rest)? {
-                None => self.missing -= 1,
-                Some(length) => {
-                    let length = usize::try_from(length).unwrap_or(usize::MAX);
-                    self.blob = Some(length.saturating_add(2));
-                }
-            },
-            b'>' if is_first => return Err(Reason::Unsupported("a push message answers nothing")),
-            b'*' | b'~' | b'>' => self.aggregate(rest, 1, 1)?,
-            b'%' => self.aggregate(rest, 2, 1)?,
-            // The value that the attributes describe is still missing.
-            b'|' => self.aggregate(rest, 2, 0)?,
-            _ => return Err(Reason::Malformed("an answer has an unknown type")),
-        }
-        Ok(())
-    }
-
-    fn aggregate(&mut self, rest: &[u8], values: u64, is_one: u64) -> Result<(), Reason> {
-        let count = length(rest)?.unwrap_or(0).checked_mul(values);
-        let missing = count.and_then(|count| count.checked_add(self.missing - is_one));
-        self.missing = missing.ok_or(Reason::Malformed("an answer has too many values"))?;
-        Ok(())
-    }
+/// Adds the elements of an aggregate, of so many values each, to those that are missing.
+fn aggregate(rest: &[u8], values: u64, missing: u64) -> Result<u64, Reason> {
+    let count = length(rest)?.unwrap_or(0).checked_mul(values);
+    let missing = count.and_then(|count| count.checked_add(missing));
+    missing.ok_or(Reason::Malformed("an answer has too many values"))
 }
 
 /// The length in a header; `None` for RESP2's null.
@@ -130,6 +170,40 @@ mod tests {
                 assert!(matches!(begun, Ok(Step::More(_))), "{value:?} at {length}: {begun:?}");
             }
         }
+    }
+
+    /// A script may answer with the same words, and then the connection goes on.
+    #[test]
+    fn last_words_end_with_the_connection_or_before_the_next_answer() {
+        let long = format!("-ERR Protocol error: {}\r\n", "x".repeat(100));
+        for words in ["-ERR Protocol error: too big bulk count string\r\n", &long] {
+            let mut scanner = Scanner::default();
+            for length in 0..words.len() {
+                let begun = scanner.scan(Expect::ORDINARY, &words.as_bytes()[..length]);
+                assert!(matches!(begun, Ok(Step::More(_))), "{words:?} at {length}");
+                assert!(!scanner.ends_with_connection(), "{words:?} at {length}");
+            }
+            let all = scanner.scan(Expect::ORDINARY, words.as_bytes());
+            assert_eq!(all, Ok(Step::More(words.len() + 1)));
+            assert!(scanner.ends_with_connection());
+            let next = scanner.scan(Expect::ORDINARY, format!("{words}+").as_bytes());
+            assert_eq!(next, Ok(Step::Done(AnswerCut::whole(words.len()))));
+        }
+        let inside = "*1\r\n-ERR Protocol error: x\r\n";
+        assert_eq!(scan(inside.as_bytes()), Ok(Step::Done(AnswerCut::whole(inside.len()))));
+    }
+
+    #[test]
+    fn long_text_is_not_held() {
+        let text = format!("+{}\r\n", "x".repeat(1000));
+        let mut scanner = Scanner::default();
+        assert_eq!(scanner.scan(Expect::ORDINARY, &text.as_bytes()[..1002]), Ok(Step::More(1003)));
+        assert_eq!(scanner.ready(), 1001);
+        scanner.pass(1001);
+        let rest = scanner.scan(Expect::ORDINARY, b"\r\n");
+        assert_eq!(rest, Ok(Step::Done(AnswerCut::whole(2))));
+        let bare = format!("*1\r\n-{}\n", "x".repeat(1000));
+        assert!(scan(bare.as_bytes()).is_err());
     }
 
     #[test]

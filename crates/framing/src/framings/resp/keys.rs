@@ -11,6 +11,8 @@ pub enum Mistake {
     NoKeys,
     /// Keys may be on several servers.
     Apart,
+    /// Keys have too many hashes.
+    Parts,
     /// The server might answer late.
     Blocks,
     /// Keys are given as patterns.
@@ -118,6 +120,11 @@ fn place(name: &[u8]) -> Option<Place> {
 
 /// The keys of a command whose name is in small letters. There is at least one.
 pub fn keys<'a>(lower: &[u8], arguments: &'a [Argument<'_>]) -> Result<Vec<&'a [u8]>, Mistake> {
+    // Its other subcommands are about a server.
+    let is_usage = |sub: &Argument<'_>| sub.eq_ignore_ascii_case(b"usage");
+    if lower == b"memory" && !arguments.get(1).is_some_and(is_usage) {
+        return Err(Mistake::Unknown);
+    }
     let keys = match place(lower).ok_or(Mistake::Unknown)? {
         Place::Range { first, last, step } => {
             let last = if last == 0 { arguments.len().saturating_sub(1) } else { last };
@@ -195,6 +202,7 @@ mod tests {
             ("SET a b EX 10", "a"),
             ("RENAME a b", "a b"),
             ("OBJECT ENCODING a", "a"),
+            ("MEMORY Usage a", "a"),
             ("XINFO STREAM a", "a"),
             ("MGET a b c", "a b c"),
             ("MSET a 1 b 2", "a b"),
@@ -234,6 +242,8 @@ mod tests {
             ("XREADGROUP GROUP", Mistake::Arguments),
             ("XREAD BLOCK 0 STREAMS a 0", Mistake::Blocks),
             ("KEYS *", Mistake::Unknown),
+            ("MEMORY STATS", Mistake::Unknown),
+            ("MEMORY", Mistake::Unknown),
         ] {
             assert_eq!(found(line), Err(mistake), "{line}");
         }

@@ -7,8 +7,8 @@ pub const BLOCKS: &str =
 /// The remedy for a command that does not go to a server. Its name is in small letters.
 pub fn remedy(lower: &[u8]) -> &'static str {
     match lower {
-        b"multi" | b"exec" | b"discard" | b"watch" | b"unwatch" => {
-            "its connection is shared by clients: use EVAL with keys of one hash tag"
+        b"watch" => {
+            "connections to servers are shared by clients: use EVAL with keys of one hash tag"
         }
         b"blpop" | b"brpop" | b"blmove" | b"brpoplpush" | b"blmpop" | b"bzpopmin" | b"bzpopmax"
         | b"bzmpop" | b"wait" | b"waitaof" => BLOCKS,
@@ -18,15 +18,16 @@ pub fn remedy(lower: &[u8]) -> &'static str {
         }
         b"auth" => "it asks for no password: leave AUTH out",
         b"client" => {
-            "connections to servers are shared: only SETNAME, SETINFO, GETNAME, NO-EVICT \
-            and NO-TOUCH are allowed"
+            "connections to servers are shared: only SETNAME, GETNAME, SETINFO, ID, INFO, \
+            NO-EVICT and NO-TOUCH are allowed"
         }
-        b"acl" | b"bgrewriteaof" | b"bgsave" | b"cluster" | b"config" | b"dbsize" | b"debug"
-        | b"failover" | b"flushall" | b"flushdb" | b"function" | b"info" | b"keys"
-        | b"lastsave" | b"latency" | b"lolwut" | b"migrate" | b"module" | b"move" | b"psync"
-        | b"randomkey" | b"readonly" | b"readwrite" | b"replconf" | b"replicaof" | b"role"
-        | b"save" | b"scan" | b"script" | b"shutdown" | b"slaveof" | b"slowlog" | b"swapdb"
-        | b"sync" | b"time" => "it concerns one server as a whole: connect to that server directly",
+        b"acl" | b"bgrewriteaof" | b"bgsave" | b"cluster" | b"config" | b"debug" | b"failover"
+        | b"function" | b"keys" | b"lastsave" | b"latency" | b"memory" | b"migrate" | b"module"
+        | b"move" | b"psync" | b"randomkey" | b"readonly" | b"readwrite" | b"replconf"
+        | b"replicaof" | b"role" | b"save" | b"scan" | b"script" | b"shutdown" | b"slaveof"
+        | b"slowlog" | b"swapdb" | b"sync" => {
+            "it concerns one server as a whole: connect to that server directly"
+        }
         _ => "it is not known which arguments are keys: connect to a server directly",
     }
 }

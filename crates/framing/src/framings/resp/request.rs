@@ -4,7 +4,7 @@ use crate::scan::{Cursor, RequestCut, RequestScanner, Step, decimal, more, witho
 use crate::violation::Reason;
 
 use super::arguments::{Argument, of_array, of_line};
-use super::route::route;
+use super::session::Session;
 
 /// Arguments that Redis allows (`networking.c`).
 const MOST_ARGUMENTS: u64 = 1024 * 1024;
@@ -12,44 +12,74 @@ const MOST_ARGUMENTS: u64 = 1024 * 1024;
 const LONGEST_LINE: usize = 64 * 1024;
 
 /// Finds the ends of requests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Scanner {
+    session: Session,
+    begun: Begun,
+}
+
+/// A request that has no end yet.
+#[derive(Debug, Default)]
+struct Begun {
     cursor: Cursor,
     /// Bulk strings of the array that are not read; `None` before the array's header.
     missing: Option<u64>,
-    /// Length of the bulk string whose header was read, with the end of its line.
-    bulk: Option<usize>,
+    /// Bytes of the bulk string whose header was read that are left, with the end of its line.
+    bulk: Option<u64>,
 }
 
 impl RequestScanner for Scanner {
     fn scan(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
         let step = match window.first() {
-            None => Ok(more(window)),
-            Some(b'*') => self.array(window),
-            Some(_) => self.inline(window),
+            None => return Ok(more(window)),
+            Some(b'*') => self.begun.array(window),
+            Some(_) => self.begun.inline(window),
         };
-        if !matches!(step, Ok(Step::More(_))) {
-            *self = Scanner::default();
+        match step? {
+            Step::More(needed) => Ok(Step::More(needed)),
+            Step::Done((length, arguments)) => {
+                self.begun = Begun::default();
+                Ok(Step::Done(self.session.route(&window[..length], &arguments)))
+            }
         }
-        step
+    }
+
+    fn introduce(&mut self, client: u64) {
+        self.session.client.number = client;
+    }
+
+    fn held(&self) -> usize {
+        self.session.held()
     }
 }
 
 impl Scanner {
-    fn array(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
+    /// A scanner of requests that have at most this many bytes.
+    pub fn new(longest: usize) -> Scanner {
+        Scanner { session: Session::new(longest), begun: Begun::default() }
+    }
+}
+
+/// The bytes of a request, and its arguments.
+type Complete<'a> = (usize, Vec<Argument<'a>>);
+
+impl Begun {
+    fn array<'a>(&mut self, window: &'a [u8]) -> Result<Step<Complete<'a>>, Reason> {
         loop {
-            if let Some(length) = self.bulk {
-                if let Err(needed) = self.cursor.skip(length, window) {
-                    return Ok(Step::More(needed));
-                }
-                if !window[..self.cursor.at].ends_with(b"\r\n") {
-                    return Err(Reason::Malformed("no end of line behind a bulk string"));
+            if let Some(left) = &mut self.bulk {
+                match self.cursor.block(left, window) {
+                    Err(needed) => return Ok(Step::More(needed)),
+                    Ok(false) => {
+                        return Err(Reason::Malformed("no end of line behind a bulk string"));
+                    }
+                    Ok(true) => {}
                 }
                 self.bulk = None;
                 self.missing = self.missing.map(|missing| missing - 1);
             }
             if self.missing == Some(0) {
-                return complete(self.cursor.at, &of_array(&window[..self.cursor.at]));
+                let length = self.cursor.at;
+                return Ok(Step::Done((length, of_array(&window[..length]))));
             }
             let Some(line) = self.cursor.line(window) else { return Ok(more(window)) };
             match self.missing {
@@ -59,7 +89,7 @@ impl Scanner {
         }
     }
 
-    fn inline(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
+    fn inline<'a>(&mut self, window: &'a [u8]) -> Result<Step<Complete<'a>>, Reason> {
         let line = self.cursor.line(window);
         if line.map_or(window.len(), <[u8]>::len) > LONGEST_LINE {
             return Err(Reason::Malformed("too big inline request"));
@@ -75,12 +105,8 @@ impl Scanner {
         if matches!(name.as_deref(), Some(b"post" | b"host:")) {
             return Err(Reason::Malformed("an HTTP request is no request of Redis"));
         }
-        complete(self.cursor.at, &arguments)
+        Ok(Step::Done((self.cursor.at, arguments)))
     }
-}
-
-fn complete(length: usize, arguments: &[Argument<'_>]) -> Result<Step<RequestCut>, Reason> {
-    Ok(Step::Done(route(length, arguments)))
 }
 
 /// The number of bulk strings in an array with this header.
@@ -100,12 +126,11 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 /// Bytes behind the header of a bulk string, with the end of the line.
-fn bulk(line: &[u8]) -> Result<usize, Reason> {
+fn bulk(line: &[u8]) -> Result<u64, Reason> {
     let Some(digits) = line.strip_prefix(b"$") else {
         return Err(Reason::Malformed("expected '$'"));
     };
     let length = digits.strip_suffix(b"\r").and_then(number);
-    let length = length.and_then(|length| usize::try_from(length).ok());
     let length = length.and_then(|length| length.checked_add(2));
     length.ok_or(Reason::Malformed("invalid bulk length"))
 }
@@ -117,7 +142,7 @@ mod tests {
     use crate::request::Expect;
 
     fn scan(window: &[u8]) -> Result<Step<RequestCut>, Reason> {
-        Scanner::default().scan(window)
+        Scanner::new(1000).scan(window)
     }
 
     #[test]

@@ -1,34 +1,47 @@
-//! Who answers a request.
+//! Which servers get a request.
 
+use crate::gather::Rule;
 use crate::hash::hash;
-use crate::request::Expect;
-use crate::scan::{RequestCut, printable};
+use crate::request::{Expect, Part};
+use crate::scan::printable;
 
 use super::arguments::Argument;
 use super::keys::{Mistake, keys};
-use super::{error, local, refused};
+use super::parts::{self, for_all, parts, splitting};
+use super::refused;
 
-/// Decides on a request of this length with these arguments.
-pub fn route(length: usize, arguments: &[Argument<'_>]) -> RequestCut {
-    let [name, rest @ ..] = arguments else { return RequestCut::local(length, "") };
-    let lower = name.to_ascii_lowercase();
-    if lower == b"quit" {
-        return RequestCut { closes: true, ..RequestCut::local(length, "+OK\r\n") };
-    }
-    if let Some(answer) = local::answer(&lower, rest) {
-        return RequestCut::local(length, answer);
-    }
-    match keys(&lower, arguments).and_then(|keys| same_hash(&keys)) {
-        Ok(key) => RequestCut::server(length, Some(key), Expect::ORDINARY),
-        Err(mistake) => RequestCut::local(length, error(&explain(&lower, mistake))),
-    }
+/// The servers of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Target {
+    /// That of keys with this hash; any if there is none.
+    One(Option<u64>),
+    /// Those of the parts.
+    Several(Vec<Part>, Rule),
+    /// All.
+    All(Rule),
 }
 
-/// The hash that all keys have.
-fn same_hash(keys: &[&[u8]]) -> Result<u64, Mistake> {
-    let mut hashes = keys.iter().map(|key| hash(hashed_part(key)));
-    let first = hashes.next().ok_or(Mistake::Arguments)?;
-    if hashes.all(|hash| hash == first) { Ok(first) } else { Err(Mistake::Apart) }
+/// Decides on a request whose name is in small letters.
+pub fn target(lower: &[u8], arguments: &[Argument<'_>], expect: Expect) -> Result<Target, Mistake> {
+    if let Some(rule) = for_all(lower, arguments.get(1..).unwrap_or_default()) {
+        return Ok(Target::All(rule));
+    }
+    // Any server knows which commands there are, and the time.
+    if matches!(lower, b"command" | b"time" | b"lolwut") {
+        return Ok(Target::One(None));
+    }
+    let hashes: Vec<u64> =
+        keys(lower, arguments)?.iter().map(|key| hash(hashed_part(key))).collect();
+    let first = *hashes.first().ok_or(Mistake::Arguments)?;
+    if hashes.iter().all(|hash| *hash == first) {
+        return Ok(Target::One(Some(first)));
+    }
+    let splitting = splitting(lower).ok_or(Mistake::Apart)?;
+    if !(arguments.len() - 1).is_multiple_of(splitting.step) {
+        return Err(Mistake::Arguments);
+    }
+    let (parts, rule) = parts(splitting, arguments, &hashes, expect).ok_or(Mistake::Parts)?;
+    Ok(Target::Several(parts, rule))
 }
 
 /// The part of a key that decides on its server: what stands between the first `{` and the next `}`
@@ -44,7 +57,7 @@ fn hashed_part(key: &[u8]) -> &[u8] {
 }
 
 /// The text of the error for a mistake.
-fn explain(lower: &[u8], mistake: Mistake) -> String {
+pub fn explain(lower: &[u8], mistake: Mistake) -> String {
     let name = printable(&lower.to_ascii_uppercase());
     let refused = |remedy: &str| format!("ERR {name} is not supported by the gateway: {remedy}");
     match mistake {
@@ -55,6 +68,10 @@ fn explain(lower: &[u8], mistake: Mistake) -> String {
             "CROSSSLOT keys of {name} may be on several servers: \
             give all of them one hash tag, as in {{user}}:a {{user}}:b"
         ),
+        Mistake::Parts => format!(
+            "ERR {name} has keys of more than {} hashes: send several requests with fewer keys",
+            parts::MOST
+        ),
         Mistake::NoKeys => refused("without keys no server is the right one: pass the keys"),
         Mistake::Blocks => refused(refused::BLOCKS),
         Mistake::Patterns => refused("BY and GET read keys of other servers: sort in the client"),
@@ -64,19 +81,12 @@ fn explain(lower: &[u8], mistake: Mistake) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::arguments::of_line;
     use super::*;
-    use crate::request::Route;
 
-    fn routed(line: &str) -> RequestCut {
-        let arguments = super::super::arguments::of_line(line.as_bytes()).unwrap();
-        route(line.len(), &arguments)
-    }
-
-    fn refusal(line: &str) -> String {
-        match routed(line).route {
-            Route::Local(answer) => String::from_utf8(answer.to_vec()).unwrap(),
-            other => panic!("{line}: {other:?}"),
-        }
+    fn routed(line: &str) -> Result<Target, Mistake> {
+        let arguments = of_line(line.as_bytes()).unwrap();
+        target(&arguments[0].to_ascii_lowercase(), &arguments, Expect::ORDINARY)
     }
 
     #[test]
@@ -93,42 +103,48 @@ mod tests {
             assert_eq!(hashed_part(key.as_bytes()), part.as_bytes(), "{key}");
         }
         let server = |line: &str, part: &[u8]| {
-            let cut = RequestCut::server(line.len(), Some(hash(part)), Expect::ORDINARY);
-            assert_eq!(routed(line), cut, "{line}");
+            assert_eq!(routed(line), Ok(Target::One(Some(hash(part)))), "{line}");
         };
         server("MGET {a}1 {a}2 a", b"a");
         server("mset {a}1 x {a}2 y", b"a");
         server("DEL a", b"a");
         server("DEL a a", b"a");
         server("RENAME x{a} y{a}", b"a");
-        assert!(refusal("MGET a b").starts_with("-CROSSSLOT keys of MGET "));
-        assert!(refusal("MSET a 1 b 2").starts_with("-CROSSSLOT"));
-        assert!(refusal("SORT a STORE b").starts_with("-CROSSSLOT"));
-    }
-
-    #[test]
-    fn what_is_refused_has_a_reason() {
-        for (line, part) in [
-            ("GET", "-ERR wrong number of arguments for 'get' command\r\n"),
-            ("multi", "-ERR MULTI is not supported by the gateway: "),
-            ("WATCH a", "-ERR WATCH is not supported by the gateway: "),
-            ("BLPOP a 0", "-ERR BLPOP is not supported by the gateway: "),
-            ("XREAD BLOCK 0 STREAMS a $", "-ERR XREAD is not supported by the gateway: "),
-            ("SUBSCRIBE a", "-ERR SUBSCRIBE is not supported by the gateway: "),
-            ("KEYS *", "-ERR KEYS is not supported by the gateway: "),
-            ("SORT a BY w_*", "-ERR SORT is not supported by the gateway: "),
-            ("SELECT 1", "-ERR "),
-            (r#""no\r\nsuch" a"#, "-ERR NO??SUCH is not supported by the gateway: "),
-        ] {
-            let answer = refusal(line);
-            assert!(answer.starts_with(part), "{line}: {answer}");
-            assert_eq!(answer.matches('\n').count(), 1, "{line}: {answer:?}");
+        for any in ["COMMAND INFO get", "TIME", "LOLWUT"] {
+            assert_eq!(routed(any), Ok(Target::One(None)), "{any}");
         }
     }
 
     #[test]
-    fn quit_closes_behind_earlier_answers() {
-        let quit = routed("QUIT");
-        assert_eq!((quit.closes, quit.route), (true, Route::Local("+OK\r\n".into())));
+    fn keys_of_several_servers_are_split_or_refused() {
+        for line in
+            ["MGET a b", "MSET a 1 b 2", "del a b", "UNLINK a b", "EXISTS a b a", "TOUCH a b"]
+        {
+            let Ok(Target::Several(parts, _)) = routed(line) else { panic!("{line}") };
+            let keys: Vec<_> = parts.iter().map(|part| part.key.unwrap()).collect();
+            assert_eq!(keys, [hash(b"a"), hash(b"b")], "{line}");
+        }
+        for line in ["MSETNX a 1 b 2", "SUNION a b", "SORT a STORE b", "RENAME a b"] {
+            assert_eq!(routed(line), Err(Mistake::Apart), "{line}");
+        }
+        assert_eq!(routed("MSET a 1 b"), Err(Mistake::Arguments));
+        let many: String = (0..=parts::MOST).map(|key| format!(" {key}")).collect();
+        assert_eq!(routed(&format!("MGET{many}")), Err(Mistake::Parts));
+    }
+
+    #[test]
+    fn some_commands_concern_all_servers() {
+        for (line, rule) in [
+            ("DBSIZE", Rule::Sum),
+            ("FLUSHALL", Rule::Same),
+            ("flushdb ASYNC", Rule::Same),
+            ("SCRIPT LOAD return", Rule::Same),
+            ("SCRIPT EXISTS a b", Rule::Least),
+            ("script flush", Rule::Same),
+        ] {
+            assert_eq!(routed(line), Ok(Target::All(rule)), "{line}");
+        }
+        assert_eq!(routed("SCRIPT KILL"), Err(Mistake::Unknown));
+        assert_eq!(routed("SCRIPT"), Err(Mistake::Unknown));
     }
 }

@@ -10,7 +10,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_acp::connection::Connection;
 use ratewire_acp::keys::{ClientHandshake, ServerHandshake};
-use ratewire_acp::wire::{ConnectionId, EndKind, Params};
+use ratewire_acp::wire::{ConnectionId, EndKind, Params, Target};
 use ratewire_acp::{Credentials, Frame};
 use ratewire_anypoint::routing::{KeyHash, RoundRobin};
 
@@ -25,9 +25,11 @@ struct Path {
     twice: u64,
     late: u64,
     changed: u64,
+    /// Longest datagram that passes, if not all do.
+    largest: Option<usize>,
 }
 
-const BAD: Path = Path { lost: 20, twice: 10, late: 20, changed: 10 };
+const BAD: Path = Path { lost: 20, twice: 10, late: 20, changed: 10, largest: None };
 
 /// A host at the end of a path.
 struct Host {
@@ -73,6 +75,7 @@ fn ends(config: &Config, law: &str, addresses: [SocketAddr; 2]) -> [Ends; 2] {
         kind: EndKind::Host,
         reset_token: [0; 16],
         application: String::new(),
+        target: Target::Ensemble,
     };
     let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();
     let (server, _) = ServerHandshake::read(&config.credentials, &first).unwrap();
@@ -102,6 +105,18 @@ impl Rig {
         let host = Host::new(Connection::new(Time::ZERO, known.clone(), &config, client));
         let peer = Peer { kind: PeerKind::Client(EndKind::Host), law: known, ends: server };
         Rig { peer: Some(host), ..Rig::of(config, members, path, routing, peer) }
+    }
+
+    /// A rig whose peer's connection is for this.
+    fn for_target(target: Target, members: usize) -> Rig {
+        let config = Config::new(Credentials::Shared([7; 32]));
+        let law = config.law.clone();
+        let [client, mut server] = ends(&config, "xcp", [address(Side::Peer), SWITCH]);
+        server.params.target = target;
+        let host = Host::new(Connection::new(Time::ZERO, law.clone(), &config, client));
+        let peer = Peer { kind: PeerKind::Client(EndKind::Host), law, ends: server };
+        let routing = Box::new(RoundRobin::default());
+        Rig { peer: Some(host), ..Rig::of(config, members, Path::default(), routing, peer) }
     }
 
     /// A rig whose peer is elsewhere.
@@ -165,7 +180,8 @@ impl Rig {
 
     /// What arrives of a packet, and when.
     fn carry(&mut self, mut bytes: Vec<u8>) -> Vec<(Time, Vec<u8>)> {
-        if self.happens(self.path.lost) {
+        let is_too_large = self.path.largest.is_some_and(|largest| bytes.len() > largest);
+        if is_too_large || self.happens(self.path.lost) {
             return Vec::new();
         }
         if self.happens(self.path.changed) {

@@ -72,6 +72,35 @@ fn bad_paths_change_nothing() {
     }
 }
 
+/// Neighbours of a switch find out that their paths have become narrower; so does the switch, which
+/// repeats nothing by itself.
+#[test]
+fn paths_may_become_narrower() {
+    let mut rig = Rig::new("xcp", 1, Path::default());
+    rig.run(ms(500));
+    let exchange = |rig: &mut Rig, id: u64, until: u64| {
+        let large = Frame::new(id, vec![id as u8; 200_000]);
+        rig.peer().connection.write(large.clone()).expect("room");
+        let member = |rig: &mut Rig| rig.members[0].as_mut().unwrap().got.pop();
+        let (mut there, mut back) = (None, None);
+        while back.is_none() && rig.step(ms(until)) {
+            if there.is_none() {
+                there = member(rig);
+                if let Some(frame) = &there {
+                    let host = rig.members[0].as_mut().unwrap();
+                    host.connection.write(frame.clone()).expect("room");
+                }
+            }
+            back = rig.peer().got.pop();
+        }
+        assert_eq!((there.as_ref(), back.as_ref()), (Some(&large), Some(&large)), "{id}");
+    };
+    exchange(&mut rig, 0, 5_000);
+    rig.path.largest = Some(1400);
+    exchange(&mut rig, 1, 60_000);
+    exchange(&mut rig, 2, 120_000);
+}
+
 #[test]
 fn a_frame_larger_than_all_windows_passes() {
     let mut rig = Rig::new("cubic", 2, Path::default());

@@ -1,5 +1,7 @@
 //! Two ends over a path of the test's making.
 
+mod overload;
+
 use std::collections::VecDeque;
 
 use rand_core::{Rng, SeedableRng};
@@ -8,13 +10,12 @@ use ratewire_laws::Header;
 
 use super::*;
 use crate::keys::{ClientHandshake, Credentials, ServerHandshake};
-use crate::wire::{DataPart, EndKind, LEAST_FIRST, Params, Part, Parts};
-
-const DELAY: Duration = Duration::from_millis(5);
+use crate::wire::{DataPart, EndKind, LEAST_FIRST, Params, Part, Parts, Target};
 
 /// What the path does to packets.
 #[derive(Clone, Copy, Debug)]
 struct Path {
+    delay: Duration,
     /// Packets of 1,000 that are lost, come twice, come late, and have a byte changed.
     lost: u64,
     twice: u64,
@@ -22,10 +23,33 @@ struct Path {
     changed: u64,
     /// Longest datagram.
     largest: usize,
+    /// Period with which the path takes packets on, as a busy host does; and packets that wait
+    /// for that, at most.
+    period: Duration,
+    queue: usize,
 }
 
-const CLEAN: Path = Path { lost: 0, twice: 0, late: 0, changed: 0, largest: 65_535 };
-const BAD: Path = Path { lost: 50, twice: 30, late: 30, changed: 30, largest: 65_535 };
+const CLEAN: Path = Path {
+    delay: Duration::from_millis(5),
+    lost: 0,
+    twice: 0,
+    late: 0,
+    changed: 0,
+    largest: 1452,
+    period: Duration::ZERO,
+    queue: usize::MAX,
+};
+const BAD: Path = Path { lost: 50, twice: 30, late: 30, changed: 30, ..CLEAN };
+
+impl Path {
+    /// Time for which a packet waits before the path takes it on.
+    fn until_taken(&self, now: Time) -> Duration {
+        match now.ps().checked_rem(self.period.ps()) {
+            None | Some(0) => Duration::ZERO,
+            Some(passed) => Duration::from_ps(self.period.ps() - passed),
+        }
+    }
+}
 
 struct Pair {
     now: Time,
@@ -51,6 +75,7 @@ impl Pair {
             kind: EndKind::Host,
             reset_token: [0; 16],
             application: String::new(),
+            target: Target::Ensemble,
         };
         let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();
         let (server, _) = ServerHandshake::read(&config.credentials, &first).unwrap();
@@ -89,10 +114,15 @@ impl Pair {
                     let at = self.random.next_u64() as usize % bytes.len();
                     bytes[at] ^= 1 << (self.random.next_u64() % 8);
                 }
-                let late = if self.happens(self.path.late) { DELAY } else { Duration::ZERO };
+                if self.wires[1 - me].len() >= self.path.queue {
+                    continue;
+                }
+                let delay = self.path.delay + self.path.until_taken(self.now);
+                let late =
+                    if self.happens(self.path.late) { self.path.delay } else { Duration::ZERO };
                 let copies = 1 + usize::from(self.happens(self.path.twice));
                 for _ in 0..copies {
-                    let arrival = (self.now + DELAY + late, self.addresses[me], bytes.clone());
+                    let arrival = (self.now + delay + late, self.addresses[me], bytes.clone());
                     self.wires[1 - me].push_back(arrival);
                 }
             }
@@ -224,7 +254,7 @@ fn small_frames_share_packets() {
         assert!(got == sent, "{} of {}", got.len(), sent.len());
         pair.ends[0].metrics().datagram
     };
-    assert_eq!(pass(&frames(&[20_000; 3]), 65_535, Time::from_secs(5)), Size::new(1452));
+    assert_eq!(pass(&frames(&[20_000; 3]), 1452, Time::from_secs(5)), Size::new(1452));
     assert_eq!(pass(&sent, 1300, Time::from_secs(60)), Size::new(1200));
 }
 
@@ -340,6 +370,42 @@ fn packets_are_as_large_as_the_path_carries() {
     assert_eq!(pair.ends[0].metrics().datagram, Size::new(1200));
 }
 
+/// As over loopback: a packet carries many frames, and waits for no second one to be acknowledged.
+#[test]
+fn a_wide_path_carries_large_packets() {
+    let mut pair = Pair::new("xcp", Path { largest: 65_535, ..CLEAN }, |_| {});
+    let pass = |pair: &mut Pair, sent: &[Frame]| {
+        let (begun, before) = (pair.now, pair.ends.each_ref().map(|end| end.metrics()));
+        sent.iter().for_each(|frame| pair.ends[0].write(frame.clone()).unwrap());
+        while pair.ends[1].metrics().frames_received < before[1].frames_received + 100 {
+            assert!(pair.step(Time::from_secs(5)));
+        }
+        let got: Vec<Frame> = std::iter::from_fn(|| pair.ends[1].read()).collect();
+        assert!(got == sent);
+        let packets = pair.ends[0].metrics().packets_sent - before[0].packets_sent;
+        (packets, pair.now.since(begun))
+    };
+    let sent = frames(&[4096; 100]);
+    for _ in 0..10 {
+        pass(&mut pair, &sent);
+    }
+    let (packets, took) = pass(&mut pair, &sent);
+    assert_eq!(pair.ends[0].metrics().datagram, Size::new(65_000));
+    assert!(packets < 20 && took < Duration::from_millis(30), "{packets} packets, {took:?}");
+}
+
+#[test]
+fn an_idle_connection_keeps_little_memory() {
+    let mut pair = Pair::new("xcp", CLEAN, |_| {});
+    frames(&[10; 5000]).into_iter().for_each(|frame| pair.ends[0].write(frame).unwrap());
+    assert!(pair.ends[0].out.capacity() >= 5000);
+    while pair.step(Time::from_secs(1)) {}
+    assert!(pair.ends[1].inc.capacity() >= 5000);
+    while pair.ends[1].read().is_some() {}
+    let kept = [pair.ends[0].out.capacity(), pair.ends[1].inc.capacity()];
+    assert!(kept.iter().all(|kept| *kept <= KEPT), "{kept:?}");
+}
+
 #[test]
 fn a_peer_that_moves_keeps_its_connection() {
     let mut pair = Pair::new("cubic", CLEAN, |_| {});
@@ -438,12 +504,12 @@ fn a_frame_whose_member_fails_is_dropped_and_the_others_are_not() {
     while pair.step(Time::from_millis(100)) {}
     let mut offset = 0;
     let mut give = |source, frame, within, bytes: &[u8]| {
-        let mut parts = Vec::new();
-        let part = DataPart { offset, source, frame, within, bytes, again: false };
-        Part::Data(part).put(&mut parts);
-        offset += bytes.len() as u64;
         let (mut packet, to) = (Vec::new(), pair.addresses[1]);
-        pair.ends[0].channel.seal(pair.now, to, &Header::None, &parts, &mut packet);
+        let draft = pair.ends[0].channel.begin(&mut packet);
+        let part = DataPart { offset, source, frame, within, bytes, again: false };
+        Part::Data(part).put(&mut packet);
+        offset += bytes.len() as u64;
+        pair.ends[0].channel.finish(pair.now, to, &Header::None, &draft, &mut packet);
         pair.ends[1].on_datagram(pair.now, pair.addresses[0], &mut packet, false);
         let read = std::iter::from_fn(|| pair.ends[1].read());
         (read.map(|frame| frame.id).collect::<Vec<u64>>(), pair.ends[1].metrics().frames_broken)

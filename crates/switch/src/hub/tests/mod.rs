@@ -1,11 +1,16 @@
 //! Members that come, go and refuse, by datagrams.
 
-use ratewire_acp::handshakes::{Event, HANDSHAKE};
+mod gateways;
+
+use ratewire_acp::channel::NetworkPath;
+use ratewire_acp::connection::Connection;
+use ratewire_acp::handshakes::{Event, HANDSHAKE, Purpose};
 use ratewire_acp::socket::Packets;
-use ratewire_acp::wire::EndKind;
+use ratewire_acp::wire::{EndKind, Initial, PacketType, Target, packet_type};
 use ratewire_acp::{Config, Credentials};
 use ratewire_anypoint::routing::RoundRobin;
 use ratewire_anypoint::{FlowControl, Transforms};
+use ratewire_units::Time;
 
 use super::*;
 
@@ -31,11 +36,6 @@ fn with_spare(members: u16, spare: usize) -> Hub {
 }
 
 fn with_peer(members: u16, spare: usize, peer: Option<SocketAddr>) -> Hub {
-    let member = |k| Member {
-        name: format!("m{k}"),
-        address: at(100 + k),
-        credentials: Credentials::Shared([7; 32]),
-    };
     Hub::new(
         HubConfig {
             peers: acp(),
@@ -49,11 +49,16 @@ fn with_peer(members: u16, spare: usize, peer: Option<SocketAddr>) -> Hub {
             members: (0..members).map(member).collect(),
             spare,
             routing: Box::new(|| Box::new(RoundRobin::default())),
+            told: Told::default(),
             patience: Duration::from_millis(500),
         },
         [at(2), at(3)],
     )
     .expect("random numbers")
+}
+
+fn member(k: u16) -> Member {
+    Member::new(&format!("m{k}"), at(100 + k), Credentials::Shared([7; 32]))
 }
 
 fn ms(ms: u64) -> Duration {
@@ -90,36 +95,43 @@ fn begin(hub: &mut Hub, now: Duration, mut opening: Vec<u8>) {
     hub.on_datagram(now, Port::Peers, from(at(1)), &mut opening, false);
 }
 
-/// A peer whom the switch has accepted, its number for the connection, and the switch's answer.
+/// A peer whom the switch has accepted, its number for the connection, and the switch's packets.
 fn accepted(
     hub: &mut Hub,
     now: Duration,
-    application: &str,
-) -> (Handshakes, ConnectionId, Vec<u8>) {
+    (application, target): (&str, Target),
+) -> (Handshakes, ConnectionId, Vec<Vec<u8>>) {
+    let purpose = Purpose { law: "xcp", kind: EndKind::Host, application, target };
     let mut handshakes = Handshakes::new(&acp(), at(1), false).expect("random numbers");
-    let id = handshakes
-        .connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", EndKind::Host, application)
-        .expect("keys");
+    let id = handshakes.connect(now, at(9), &Credentials::Shared([7; 32]), purpose).expect("keys");
     assert!(handshakes.on_timer(now).is_none());
     let (_, mut first) = handshakes.poll_packet().expect("a first packet");
     hub.on_datagram(now, Port::Peers, from(at(1)), &mut first, false);
-    let (_, answer) = sent(hub, now, Port::Peers).swap_remove(0);
-    (handshakes, id, answer)
+    let packets = sent(hub, now, Port::Peers).into_iter().map(|(_, packet)| packet).collect();
+    (handshakes, id, packets)
 }
 
 /// The first packet of a peer whom the switch has accepted.
 fn opening(hub: &mut Hub, now: Duration, application: &str) -> Vec<u8> {
-    let (mut handshakes, _, answer) = accepted(hub, now, application);
-    let (_, id, message) = packet_type(&answer).expect("an answer");
+    let mut connection = connection(hub, now, (application, Target::Ensemble));
+    let mut packet = Vec::new();
+    connection.poll_transmit(Time::ZERO, &mut packet).expect("an opening");
+    packet
+}
+
+/// A peer's end of a connection that the switch has accepted.
+fn connection(hub: &mut Hub, now: Duration, purpose: (&str, Target)) -> Connection {
+    let (mut handshakes, _, mut packets) = accepted(hub, now, purpose);
+    let first = packets.remove(0);
+    let (_, id, message) = packet_type(&first).expect("an answer");
     let Some(Event::Connected(ends)) = handshakes.on_accept(at(9), id, message) else {
         panic!("connected")
     };
-    let law = acp().law;
-    let mut connection =
-        ratewire_acp::connection::Connection::new(ratewire_units::Time::ZERO, law, &acp(), ends);
-    let mut packet = Vec::new();
-    connection.poll_transmit(ratewire_units::Time::ZERO, &mut packet).expect("an opening");
-    packet
+    let mut connection = Connection::new(Time::ZERO, acp().law, &acp(), ends);
+    for mut packet in packets {
+        connection.on_datagram(Time::ZERO, at(9), &mut packet, false);
+    }
+    connection
 }
 
 /// Has a member answer the first packets that the switch has sent to it.
@@ -182,7 +194,7 @@ fn peers_beyond_the_limit_are_refused() {
 fn a_peer_that_knows_its_connection_no_more_takes_no_room() {
     let mut hub = hub(1);
     hub.config.peers.connections = 1;
-    let (_, id, _) = accepted(&mut hub, ms(0), "");
+    let (_, id, _) = accepted(&mut hub, ms(0), ("", Target::Ensemble));
     let mut restarted = Handshakes::new(&acp(), at(1), false).expect("random numbers");
     restarted.answer_unknown(ms(0), from(at(9)), id, 100);
     let (_, mut unknown) = restarted.poll_packet().expect("a proof");
@@ -268,8 +280,7 @@ fn sessions(hub: &Hub) -> Vec<usize> {
 #[test]
 fn a_member_that_comes_later_joins_all_sessions_and_leaves_them_when_it_goes() {
     let mut hub = running();
-    let member =
-        Member { name: "late".into(), address: at(102), credentials: Credentials::Shared([7; 32]) };
+    let member = Member { name: "late".into(), ..member(2) };
     assert_eq!((sessions(&hub), hub.place("late")), (vec![1, 1], None));
     hub.enlist(ms(2), 2, member.clone());
     hub.on_timer(ms(2));

@@ -1,0 +1,272 @@
+//! The members behind the switch, and the requests that have none yet.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use ratewire_acp::wire::Target;
+use ratewire_acp::{Config, Endpoint, Error, local_for};
+use ratewire_framing::{Expect, Framing};
+use ratewire_switch_interface::table::{MemberState, Table};
+use ratewire_units::Bytes as Size;
+use ring::rand::{SecureRandom, SystemRandom};
+use tokio::sync::Notify;
+use tokio::task::spawn_local;
+use tokio::time::{Instant, timeout};
+
+use super::ask::Ask;
+use super::choice::{Choice, Chosen};
+use super::client::{Client, Place};
+use super::upload::Upload;
+use super::upstream::{State, UNSENT, Upstream};
+use crate::frame::{Message, RequestFrame};
+
+/// Longest retransmission timeout: a switch that has begun anew shows itself in its answer.
+const MAX_RTO: ratewire_units::Duration = ratewire_units::Duration::from_secs(1);
+/// Bytes that wait in front of a request which is the next to be sent.
+const UNSENT_BYTES: Size = Size::new(256 << 10);
+/// 2^64 over the golden ratio: it spreads neighbouring numbers.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// How requests are sent.
+enum Spread {
+    /// The switch has not told its members yet.
+    Unknown,
+    /// By the gateway, to members.
+    Gateway(Choice),
+    /// By the switch.
+    Switch(Rc<Upstream>),
+}
+
+/// The members behind a switch.
+pub(super) struct Ensemble {
+    endpoint: Endpoint,
+    switch: SocketAddr,
+    framing: Framing,
+    timeout: Duration,
+    /// A random number of this process.
+    gateway: u64,
+    /// By name; that of all members together is empty.
+    upstreams: RefCell<BTreeMap<String, Rc<Upstream>>>,
+    spread: RefCell<Spread>,
+    /// Requests for which there is no member.
+    waiting: RefCell<VecDeque<Ask>>,
+    /// The number of the switch's process.
+    known: Cell<Option<u64>>,
+    asked: Cell<u64>,
+    /// Woken when the members are known.
+    told: Notify,
+}
+
+impl Ensemble {
+    /// The members behind a switch, of which nothing is known yet.
+    ///
+    /// # Errors
+    /// When the socket cannot be opened, or the kernel gives no random numbers.
+    pub(super) fn open(
+        switch: SocketAddr,
+        framing: Framing,
+        timeout: Duration,
+        acp: &Config,
+    ) -> Result<Ensemble, Error> {
+        let mut gateway = [0; 8];
+        SystemRandom::new().fill(&mut gateway).map_err(|_| Error::Random)?;
+        let application = framing.name().to_string();
+        let (max_rto, unsent_buffer) = (MAX_RTO, UNSENT_BYTES);
+        let acp = Config { max_rto, unsent_buffer, application, ..acp.clone() };
+        Ok(Ensemble {
+            endpoint: Endpoint::client(local_for(switch), acp)?,
+            switch,
+            framing,
+            timeout,
+            gateway: u64::from_be_bytes(gateway),
+            upstreams: RefCell::default(),
+            spread: RefCell::new(Spread::Unknown),
+            waiting: RefCell::default(),
+            known: Cell::new(None),
+            asked: Cell::new(0),
+            told: Notify::new(),
+        })
+    }
+
+    /// The socket of all connections with the switch.
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Sends a request of a client. One without a key may go to any member.
+    pub(super) fn ask(
+        &self,
+        client: &Rc<Client>,
+        place: Place,
+        (key, expect): (Option<u64>, Expect),
+        bytes: Bytes,
+        upload: Option<Rc<Upload>>,
+    ) {
+        self.asked.set(self.asked.get() + 1);
+        let is_for_any = key.is_none();
+        let key = key.unwrap_or_else(|| self.asked.get().wrapping_mul(GOLDEN));
+        let may_repeat = self.framing.may_repeat(&bytes);
+        let request = RequestFrame { key, expect, bytes };
+        let message = match upload {
+            Some(_) => Message::Begin(request),
+            None => Message::Request(request),
+        };
+        let (client, since, content) = (Rc::clone(client), Instant::now(), message.encode());
+        self.place(Ask { client, place, expect, since, content, is_for_any, may_repeat, upload });
+    }
+
+    /// Sends a request of a client to all members; returns how many there are. Their answers take
+    /// the places of parts, from 0 on.
+    pub(super) fn ask_all(
+        &self,
+        client: &Rc<Client>,
+        order: u64,
+        expect: Expect,
+        bytes: &Bytes,
+    ) -> usize {
+        let members = match &*self.spread.borrow() {
+            Spread::Gateway(choice) => choice.all(),
+            // The switch gives a request to one member.
+            Spread::Unknown | Spread::Switch(_) => return 0,
+        };
+        let since = Instant::now();
+        let (is_for_any, may_repeat) = (false, self.framing.may_repeat(bytes));
+        for (part, member) in (0..).zip(&members) {
+            let request = RequestFrame { key: 0, expect, bytes: bytes.clone() };
+            let content = Message::Request(request).encode();
+            let (client, place) = (Rc::clone(client), Place { order, part });
+            let upload = None;
+            let ask = Ask { client, place, expect, since, content, is_for_any, may_repeat, upload };
+            match member.state() {
+                State::Down(why) => ask.fail(&format!("member {} is down: {why}", member.name())),
+                State::Up | State::Leaving | State::Gone => member.ask(ask),
+            }
+        }
+        members.len()
+    }
+
+    /// Waits until the switch has told its members, as long as for an answer.
+    pub(super) async fn until_known(&self) {
+        let known = async {
+            loop {
+                let told = self.told.notified();
+                if !matches!(*self.spread.borrow(), Spread::Unknown) {
+                    return;
+                }
+                told.await;
+            }
+        };
+        // Who asks in vain is told so.
+        _ = timeout(self.timeout, known).await;
+    }
+
+    /// Gives a request to its member.
+    fn place(&self, ask: Ask) {
+        let chosen = match &mut *self.spread.borrow_mut() {
+            Spread::Unknown => Chosen::Nobody,
+            Spread::Gateway(choice) => choice.choose(&ask),
+            Spread::Switch(all) => Chosen::Member(Rc::clone(all)),
+        };
+        match chosen {
+            Chosen::Member(member) => member.ask(ask),
+            Chosen::Down(why) => ask.fail(&why),
+            Chosen::Nobody => {
+                ask.client.ask(ask.content.len());
+                self.waiting.borrow_mut().push_back(ask);
+            }
+        }
+    }
+
+    /// Takes what the switch tells of its members.
+    pub(super) fn apply(self: &Rc<Self>, table: &Table) {
+        if self.known.replace(Some(table.switch)).is_some_and(|known| known != table.switch) {
+            // Connections that have nothing to send would not notice that the switch is another.
+            self.upstreams.borrow().values().for_each(|upstream| upstream.reset());
+        }
+        let mut back = Vec::new();
+        let mut members = Vec::new();
+        for row in &table.members {
+            let state = match &row.state {
+                MemberState::Up => State::Up,
+                MemberState::Down(why) => State::Down(why.clone()),
+                MemberState::Leaving => State::Leaving,
+            };
+            let target = Target::Member(row.id);
+            let upstream = self.upstream(&row.name, target);
+            back.append(&mut upstream.set(target, state));
+            members.push(upstream);
+        }
+        let choice = Choice::of(table, members.clone(), self.framing.is_store());
+        *self.spread.borrow_mut() = match choice {
+            Some(choice) => Spread::Gateway(choice),
+            None => {
+                members.clear();
+                let all = self.upstream("", Target::Once);
+                members.push(Rc::clone(&all));
+                Spread::Switch(all)
+            }
+        };
+        self.told.notify_waiters();
+        let is_left =
+            |known: &Rc<Upstream>| !members.iter().any(|member| Rc::ptr_eq(member, known));
+        let left: Vec<Rc<Upstream>> =
+            self.upstreams.borrow().values().filter(|known| is_left(known)).cloned().collect();
+        for upstream in left {
+            back.append(&mut upstream.set(Target::Ensemble, State::Gone));
+            self.upstreams.borrow_mut().remove(upstream.name());
+        }
+        let waiting = self.waiting.take();
+        waiting.iter().for_each(|ask| ask.client.asked(ask.content.len()));
+        back.into_iter().chain(waiting).for_each(|ask| self.place(ask));
+    }
+
+    /// The connection with a member, which is begun if there is none.
+    fn upstream(self: &Rc<Self>, name: &str, target: Target) -> Rc<Upstream> {
+        if let Some(known) = self.upstreams.borrow().get(name) {
+            return Rc::clone(known);
+        }
+        let upstream = Rc::new(Upstream::new(name, target, self.framing, self.gateway));
+        self.upstreams.borrow_mut().insert(name.to_string(), Rc::clone(&upstream));
+        let (ensemble, running) = (Rc::clone(self), Rc::clone(&upstream));
+        spawn_local(async move { running.run(&ensemble.endpoint, ensemble.switch).await });
+        upstream
+    }
+
+    /// Sends what has waited until a client takes its answers.
+    pub(super) fn resume(&self, client: &Client) {
+        let all: Vec<Rc<Upstream>> = self.upstreams.borrow().values().cloned().collect();
+        all.iter().for_each(|upstream| upstream.resume(client));
+    }
+
+    /// Forgets the requests of a client that is gone.
+    pub(super) fn forget(&self, client: &Client) {
+        let all: Vec<Rc<Upstream>> = self.upstreams.borrow().values().cloned().collect();
+        all.iter().for_each(|upstream| upstream.forget(client));
+        self.waiting.borrow_mut().retain(|ask| {
+            let stays = ask.client.id != client.id;
+            if !stays {
+                client.asked(ask.content.len());
+            }
+            stays
+        });
+    }
+
+    /// Tells clients whose answers do not come in time.
+    pub(super) async fn keep_time(&self) {
+        loop {
+            tokio::time::sleep(self.timeout / 8).await;
+            let Some(before) = Instant::now().checked_sub(self.timeout) else { continue };
+            let all: Vec<Rc<Upstream>> = self.upstreams.borrow().values().cloned().collect();
+            all.iter().for_each(|upstream| upstream.expire(before));
+            while let Some(ask) = self.waiting.borrow_mut().pop_front_if(|ask| ask.since <= before)
+            {
+                ask.client.asked(ask.content.len());
+                ask.fail(UNSENT);
+            }
+        }
+    }
+}

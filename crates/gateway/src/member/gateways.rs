@@ -1,0 +1,112 @@
+//! Which requests of each gateway have come, so that none is done twice.
+//!
+//! A gateway whose connection is lost sends again what the member has not acknowledged. It asks
+//! first what has come. What an earlier connection still carries is too late then.
+
+use std::collections::BTreeMap;
+
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// Gateways that are known at most. The one that has been silent for longest is forgotten for
+/// another.
+const MOST: usize = 4096;
+
+/// What is known of gateways.
+#[derive(Debug)]
+pub(super) struct Gateways {
+    /// A random number of this process.
+    process: u64,
+    all: BTreeMap<u64, Known>,
+    /// Hellos so far.
+    hellos: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// The number behind the last request.
+    received: u64,
+    /// The hello with which the gateway's last connection began.
+    hello: u64,
+}
+
+/// A connection of a gateway that has said hello.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Visit {
+    gateway: u64,
+    hello: u64,
+    /// The number behind the last request that came before.
+    pub(super) received: u64,
+}
+
+impl Gateways {
+    /// No gateways yet; `None` if the kernel gives no random numbers.
+    pub(super) fn new() -> Option<Gateways> {
+        let mut process = [0; 8];
+        SystemRandom::new().fill(&mut process).ok()?;
+        let process = u64::from_be_bytes(process);
+        Some(Gateways { process, all: BTreeMap::new(), hellos: 0 })
+    }
+
+    /// A random number of this process.
+    pub(super) fn process(&self) -> u64 {
+        self.process
+    }
+
+    /// Notes that a gateway has connected. Its earlier connections are over.
+    pub(super) fn hello(&mut self, gateway: u64) -> Visit {
+        self.hellos += 1;
+        if self.all.len() >= MOST && !self.all.contains_key(&gateway) {
+            let oldest = self.all.iter().min_by_key(|(_, known)| known.hello);
+            if let Some(oldest) = oldest.map(|(gateway, _)| *gateway) {
+                self.all.remove(&oldest);
+            }
+        }
+        let known = self.all.entry(gateway).or_default();
+        known.hello = self.hellos;
+        Visit { gateway, hello: known.hello, received: known.received }
+    }
+
+    /// Notes a request that has come by a connection. Returns whether it is to be done: it is the
+    /// first of its number, and the connection is the gateway's last.
+    pub(super) fn take(&mut self, visit: Visit, number: u64) -> bool {
+        let Some(known) = self.all.get_mut(&visit.gateway) else { return false };
+        let is_new = known.hello == visit.hello && number >= known.received;
+        if is_new {
+            known.received = number + 1;
+        }
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_done_once_over_all_connections() {
+        let mut gateways = Gateways::new().expect("random numbers");
+        let first = gateways.hello(7);
+        assert_eq!(first.received, 0);
+        assert!(gateways.take(first, 1) && gateways.take(first, 5));
+        assert!(!gateways.take(first, 5) && !gateways.take(first, 3));
+        let other = gateways.hello(8);
+        assert!(gateways.take(other, 1), "gateways count for themselves");
+        let second = gateways.hello(7);
+        assert_eq!(second.received, 6);
+        assert!(!gateways.take(first, 6), "the first connection is over");
+        assert!(!gateways.take(second, 5) && gateways.take(second, 6));
+    }
+
+    #[test]
+    fn gateways_are_bounded_and_the_oldest_is_forgotten() {
+        let mut gateways = Gateways::new().expect("random numbers");
+        let first = gateways.hello(0);
+        assert!(gateways.take(first, 9));
+        (1..MOST as u64).for_each(|gateway| _ = gateways.hello(gateway));
+        assert_eq!(gateways.hello(0).received, 10);
+        gateways.hello(u64::MAX);
+        assert_eq!(gateways.all.len(), MOST);
+        assert!(gateways.all.contains_key(&0) && !gateways.all.contains_key(&1));
+        assert!(!gateways.take(Visit { gateway: 1, hello: 2, received: 0 }, 1));
+    }
+}
