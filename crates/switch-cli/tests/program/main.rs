@@ -10,6 +10,7 @@ mod deaths;
 mod faults;
 mod log;
 mod processes;
+mod proxy;
 mod shards;
 
 use std::process::Command;

@@ -18,6 +18,7 @@ mod routing;
 mod status;
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -64,14 +65,39 @@ pub fn run(
 ) -> Result<(), DaemonError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(DaemonError::Runtime)?;
-    LocalSet::new().block_on(&runtime, serve(config, stop, reload, ready))
+    LocalSet::new().block_on(&runtime, async {
+        let keys = Keys::read(&config)?;
+        serve(config, keys, stop, reload, |_| ready()).await
+    })
 }
 
-async fn serve(
+/// What the ends of a switch's connections know each other by.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// That which it shares with its peers.
+    pub peers: Credentials,
+    /// That which it shares with its members.
+    pub members: Credentials,
+}
+
+impl Keys {
+    fn read(config: &Config) -> Result<Keys, DaemonError> {
+        let read = |file| KeyFile::read(file).map_err(DaemonError::Key);
+        Ok(Keys { members: read(&config.member_key)?, peers: read(&config.key)? })
+    }
+}
+
+/// Runs a switch as [`run`] does, in a [`LocalSet`] of the caller's and without files of keys.
+/// `ready` gets the address for peers.
+///
+/// # Errors
+/// As for [`run`].
+pub async fn serve(
     config: Config,
+    keys: Keys,
     stop: impl Future<Output = ()>,
     mut reload: impl AsyncFnMut(),
-    ready: impl FnOnce(),
+    ready: impl FnOnce(SocketAddr),
 ) -> Result<(), DaemonError> {
     let spare = config.register.as_ref().map_or(0, |register| register.members as usize);
     let modules = Rc::new(Modules::load(&config, spare)?);
@@ -85,8 +111,8 @@ async fn serve(
     let mut reloads = pin!(reloads);
     // From here on, a signal to reload is awaited and does not end the process.
     begin(reloads.as_mut()).await;
-    let credentials = KeyFile::read(&config.member_key).map_err(DaemonError::Key)?;
-    let hub = hub(&config, &modules, &credentials, spare)?;
+    let hub = hub(&config, &modules, &keys, spare);
+    let credentials = keys.members;
     let running = Rc::new(Running::open(config.listen, config.from, hub)?);
     let version = env!("CARGO_PKG_VERSION");
     let address = running.address().to_string();
@@ -131,7 +157,7 @@ async fn serve(
         let shown = Shown::new(Rc::clone(&running), Rc::clone(&modules), registry, seconds());
         tasks.spawn_local(server.serve(&PROGRAM, Rc::new(shown)));
     }
-    ready();
+    ready(running.address());
     let stop = async {
         tokio::select! {
             () = stop => {}
@@ -155,26 +181,22 @@ fn settings(config: &Config, credentials: Credentials) -> acp::Config {
 }
 
 /// What the sans-IO part is told.
-fn hub(
-    config: &Config,
-    modules: &Modules,
-    credentials: &Credentials,
-    spare: usize,
-) -> Result<HubConfig, DaemonError> {
+fn hub(config: &Config, modules: &Modules, keys: &Keys, spare: usize) -> HubConfig {
+    let credentials = &keys.members;
     let members = (0..).zip(&config.members).map(|(number, member)| Member {
         number,
         weight: member.weight,
         prefixes: member.prefixes.clone(),
         ..Member::new(&member.name, member.address, credentials.clone())
     });
-    let mut peers = settings(config, KeyFile::read(&config.key).map_err(DaemonError::Key)?);
+    let mut peers = settings(config, keys.peers.clone());
     // A configuration has laws that there are.
     if let Some(name) = config.peer.as_ref().and_then(|peer| peer.law.as_ref())
         && let Ok(law) = name.parse()
     {
         (peers.law, peers.law_name) = (law, name.clone());
     }
-    Ok(HubConfig {
+    HubConfig {
         peers,
         peer: config.peer.as_ref().map(|peer| peer.address),
         members: members.collect(),
@@ -188,7 +210,7 @@ fn hub(
         routing: modules.maker(config),
         told: Told { choice: config.routing.told(), when_down: config.when_down },
         patience: config.patience.to_std(),
-    })
+    }
 }
 
 /// Seconds since 1970.
