@@ -33,7 +33,6 @@ mod upstream;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +41,7 @@ use client::Client;
 use ensemble::Ensemble;
 use memory::Memory;
 use ratewire_acp::Config;
-use ratewire_config::Listen;
+use ratewire_config::{Host, Listen};
 use ratewire_daemon::log::reason;
 use ratewire_framing::{Expect, Framing};
 use serving::{Rules, serve};
@@ -70,8 +69,8 @@ pub struct GatewayConfig {
     pub listen: Listen,
     /// Who may connect to a Unix socket: those who may write to a file of this mode.
     pub listen_mode: u32,
-    /// The switch.
-    pub switch: SocketAddr,
+    /// The switch, which is looked for anew whenever there is no connection.
+    pub switch: Host,
     /// Settings of the connections with the switch.
     pub acp: Config,
     /// Time for an answer, after which a client is told that there is none.
@@ -114,7 +113,7 @@ impl Gateway {
     /// When the address is taken, or not of this host.
     pub async fn open(config: GatewayConfig) -> Result<Gateway, OpenError> {
         let listener = Listener::open(&config.listen, config.listen_mode).await?;
-        let ensemble = Ensemble::open(config.switch, config.framing, config.timeout, &config.acp);
+        let ensemble = Ensemble::open(config.framing, config.timeout, &config.acp);
         let clients = Clients {
             memory: Rc::new(Memory::new(config.memory)),
             rules: Rules {
@@ -129,6 +128,9 @@ impl Gateway {
             are_finished: Cell::new(false),
         };
         let ensemble = Rc::new(ensemble.map_err(OpenError::Acp)?);
+        if let Some(address) = config.switch.address() {
+            ensemble.dialer().socket(address).map_err(OpenError::Acp)?;
+        }
         Ok(Gateway { config, listener, ensemble, clients: Rc::new(clients) })
     }
 
@@ -152,10 +154,10 @@ impl Gateway {
     /// Outside of a [`LocalSet`](tokio::task::LocalSet).
     pub async fn run_until(self, stop: impl Future<Output = ()>, drain: Duration) {
         let mut tasks = JoinSet::new();
-        let (ensemble, switch) = (Rc::clone(&self.ensemble), self.config.switch);
+        let (ensemble, switch) = (Rc::clone(&self.ensemble), self.config.switch.clone());
         tasks.spawn_local(async move {
-            let apply = |table: &_| ensemble.apply(table);
-            directory::follow(ensemble.endpoint(), switch, apply).await;
+            let apply = |address, table: &_| ensemble.apply(address, table);
+            directory::follow(ensemble.dialer(), &switch, apply).await;
         });
         let ensemble = Rc::clone(&self.ensemble);
         tasks.spawn_local(async move { ensemble.keep_time().await });

@@ -1,10 +1,8 @@
 //! `ratewire-switch gateway`: stands in front of clients.
 
-use std::net::SocketAddr;
-
 use ratewire_acp::Config;
 use ratewire_command_line::Exit;
-use ratewire_config::Listen;
+use ratewire_config::{Host, Listen};
 use ratewire_daemon::socket::UnixSocket;
 use ratewire_framing::Framing;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
@@ -16,9 +14,9 @@ use super::programs::{Common, longest, time};
 pub(crate) struct Args {
     #[command(flatten)]
     clients: ClientArgs,
-    /// The switch
+    /// The switch: an address or a name, and a port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4816")]
-    switch: SocketAddr,
+    switch: Host,
     #[command(flatten)]
     common: Common,
 }
@@ -63,12 +61,7 @@ impl ClientArgs {
     }
 
     /// What a gateway is to do for them.
-    pub(super) fn config(
-        &self,
-        framing: Framing,
-        switch: SocketAddr,
-        acp: Config,
-    ) -> GatewayConfig {
+    pub(super) fn config(&self, framing: Framing, switch: Host, acp: Config) -> GatewayConfig {
         GatewayConfig {
             framing,
             listen: self.listen.clone(),
@@ -95,7 +88,7 @@ pub(super) fn gateway(args: &Args) -> Exit {
         Ok(acp) => acp,
         Err(exit) => return exit,
     };
-    let config = clients.config(common.framing, *switch, acp);
+    let config = clients.config(common.framing, switch.clone(), acp);
     args.common.run(async |stop| {
         let gateway = Gateway::open(config).await?;
         Ok(async {

@@ -67,7 +67,7 @@ impl Common {
                 return Exit::Unable;
             }
         };
-        tokio::task::LocalSet::new().block_on(&runtime, async {
+        let exit = tokio::task::LocalSet::new().block_on(&runtime, async {
             let stop = Box::pin(wait_for_stop_signal("the program ends at once"));
             let running = match open(stop).await {
                 Ok(running) => running,
@@ -80,7 +80,10 @@ impl Common {
             notify_ready();
             running.await;
             Exit::Done
-        })
+        });
+        // A name that is being resolved holds nothing up.
+        runtime.shutdown_background();
+        exit
     }
 }
 

@@ -7,7 +7,7 @@ use std::pin::pin;
 use clap::ValueEnum;
 use ratewire_acp::{self as acp, Credentials, KeyPair};
 use ratewire_command_line::{Exit, with_causes};
-use ratewire_config::Listen;
+use ratewire_config::Server;
 use ratewire_daemon::process::{begin, notify_ready, start_log, wait_for_stop_signal};
 use ratewire_framing::Framing;
 use ratewire_gateway::OpenError;
@@ -30,9 +30,9 @@ const HASH: RoutingConfig = RoutingConfig::Hash { offset: 0, length: 8 };
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The servers, each an address and a port, or unix:/PATH
+    /// The servers, each an address or a name and a port, or unix:/PATH
     #[arg(required = true, value_name = "SERVER")]
-    servers: Vec<Listen>,
+    servers: Vec<Server>,
     #[arg(long, value_name = "NAME", value_parser = framing, help = framing_help(), long_help = framings())]
     framing: Framing,
     #[command(flatten)]
@@ -83,7 +83,7 @@ enum ProxyError {
     #[error(transparent)]
     Gateway(OpenError),
     #[error("cannot start the member of {0}")]
-    Member(Listen, #[source] OpenError),
+    Member(Server, #[source] OpenError),
     #[error(transparent)]
     Switch(DaemonError),
 }
@@ -144,7 +144,7 @@ impl Args {
             if self.servers[..k].contains(server) {
                 return refuse(format!("the server {server} is named twice"), "name it once");
             }
-            if *server == self.clients.listen {
+            if server.to_string() == self.clients.listen.to_string() {
                 let message = format!("the proxy would be its own server, at {server}");
                 return refuse(message, "name another address with --listen");
             }
@@ -159,9 +159,9 @@ impl Args {
 
     /// What the switch is to do, with members at these addresses.
     fn switch(&self, addresses: &[SocketAddr]) -> config::Config {
-        let member = |(server, address): (&Listen, &SocketAddr)| config::MemberConfig {
+        let member = |(server, address): (&Server, &SocketAddr)| config::MemberConfig {
             name: server.to_string(),
-            address: *address,
+            address: (*address).into(),
             weight: 1.0,
             prefixes: Vec::new(),
         };
@@ -186,7 +186,10 @@ impl Args {
 fn run(args: &Args) -> Result<(), ProxyError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ProxyError::Runtime)?;
-    LocalSet::new().block_on(&runtime, serve(args))
+    let done = LocalSet::new().block_on(&runtime, serve(args));
+    // A name that is being resolved holds nothing up.
+    runtime.shutdown_background();
+    done
 }
 
 /// Serves clients until the program is told to stop, and clients have their answers.
@@ -222,7 +225,7 @@ async fn serve(args: &Args) -> Result<(), ProxyError> {
         ended = &mut switch => return ended.map_err(ProxyError::Switch),
         address = address => address.expect("a switch that has not ended is ready"),
     };
-    let gateway = Gateway::open(args.clients.config(args.framing, address, acp)).await;
+    let gateway = Gateway::open(args.clients.config(args.framing, address.into(), acp)).await;
     let gateway = gateway.map_err(ProxyError::Gateway)?;
     notify_ready();
     // Nobody else has a connection with the switch: it ends with the gateway.

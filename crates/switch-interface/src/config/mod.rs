@@ -35,7 +35,7 @@ pub use peer::PeerConfig;
 pub use probe::ProbeConfig;
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_config::socket_path;
-use ratewire_config::{self as config, Section};
+use ratewire_config::{self as config, Host, Section};
 pub use ratewire_config::{ConfigError, Problem};
 use ratewire_units::{Bytes, Duration};
 pub use register::RegisterConfig;
@@ -236,6 +236,12 @@ fn limits(root: &Section<'_>) -> Limits {
 
 fn address(section: &Section<'_>, key: &str) -> Option<SocketAddr> {
     section.parsed(key, "an address and a port, as in 127.0.0.1:4816").map(|found| found.value)
+}
+
+/// An address or a name, of a host that this one looks for.
+fn host(section: &Section<'_>, key: &str) -> Option<Host> {
+    let allowed = "an address or a host's name, and a port, as in 10.0.0.2:4816 or redis-1:4816";
+    section.parsed(key, allowed).map(|found| found.value)
 }
 
 /// One of some words.

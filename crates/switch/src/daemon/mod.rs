@@ -3,6 +3,7 @@
 //! | part | is |
 //! |---|---|
 //! | `routing` | routing modules, those in WebAssembly among them |
+//! | `names` | addresses of members and of the peer that are named |
 //! | `probing` | questions to members, which they must answer to be up |
 //! | `status` | the state of a running switch, by HTTP |
 //! | `metrics` | the state as metrics |
@@ -13,6 +14,7 @@ mod commands;
 mod error;
 mod events;
 mod metrics;
+mod names;
 mod probing;
 mod routing;
 mod status;
@@ -27,6 +29,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub use commands::{Command, send};
 pub use error::DaemonError;
 use ratewire_acp::{self as acp, Credentials};
+use ratewire_config::Host;
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
 use ratewire_daemon::process::begin;
@@ -47,6 +50,7 @@ use crate::registration::Registry;
 use crate::running::Running;
 use crate::session::SessionConfig;
 use commands::Commands;
+use names::Addresses;
 use probing::Prober;
 use routing::Modules;
 use status::Shown;
@@ -65,10 +69,13 @@ pub fn run(
 ) -> Result<(), DaemonError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(DaemonError::Runtime)?;
-    LocalSet::new().block_on(&runtime, async {
+    let done = LocalSet::new().block_on(&runtime, async {
         let keys = Keys::read(&config)?;
         serve(config, keys, stop, reload, |_| ready()).await
-    })
+    });
+    // A name that is being resolved holds nothing up.
+    runtime.shutdown_background();
+    done
 }
 
 /// What the ends of a switch's connections know each other by.
@@ -111,13 +118,24 @@ pub async fn serve(
     let mut reloads = pin!(reloads);
     // From here on, a signal to reload is awaited and does not end the process.
     begin(reloads.as_mut()).await;
-    let hub = hub(&config, &modules, &keys, spare);
+    let addresses = Addresses::of(&config).await;
+    let hub = hub(&config, &modules, &keys, spare, &addresses);
     let credentials = keys.members;
     let running = Rc::new(Running::open(config.listen, config.from, hub)?);
     let version = env!("CARGO_PKG_VERSION");
     let address = running.address().to_string();
     info!(target: "ratewire_switch", address, version, "switch ready");
     let mut tasks = JoinSet::new();
+    addresses.note_missing(&running);
+    for (place, member) in config.members.iter().enumerate() {
+        if let host @ Host::Name(..) = member.address.clone() {
+            let running = Rc::clone(&running);
+            tasks.spawn_local(names::follow_member(running, host, config.from, place));
+        }
+    }
+    if let Some(host @ Host::Name(..)) = config.peer.as_ref().map(|peer| peer.address.clone()) {
+        tasks.spawn_local(names::follow_peer(Rc::clone(&running), host, config.listen));
+    }
     let registry = match &config.register {
         Some(register) => {
             if let TokenSource::File(file) = &register.token {
@@ -154,7 +172,9 @@ pub async fn serve(
         let server = server.map_err(|error| DaemonError::Status(address, error))?;
         let address = server.address().to_string();
         info!(target: "ratewire_switch", address, "status served");
-        let shown = Shown::new(Rc::clone(&running), Rc::clone(&modules), registry, seconds());
+        let hosts = config.members.iter().map(|member| member.address.clone()).collect();
+        let (running, modules) = (Rc::clone(&running), Rc::clone(&modules));
+        let shown = Shown::new(running, modules, registry, seconds(), hosts);
         tasks.spawn_local(server.serve(&PROGRAM, Rc::new(shown)));
     }
     ready(running.address());
@@ -181,13 +201,22 @@ fn settings(config: &Config, credentials: Credentials) -> acp::Config {
 }
 
 /// What the sans-IO part is told.
-fn hub(config: &Config, modules: &Modules, keys: &Keys, spare: usize) -> HubConfig {
+fn hub(
+    config: &Config,
+    modules: &Modules,
+    keys: &Keys,
+    spare: usize,
+    addresses: &Addresses,
+) -> HubConfig {
     let credentials = &keys.members;
-    let members = (0..).zip(&config.members).map(|(number, member)| Member {
-        number,
-        weight: member.weight,
-        prefixes: member.prefixes.clone(),
-        ..Member::new(&member.name, member.address, credentials.clone())
+    let members = config.members.iter().enumerate().map(|(place, member)| {
+        let address = addresses.get(place, config.from);
+        Member {
+            number: place as u64,
+            weight: member.weight,
+            prefixes: member.prefixes.clone(),
+            ..Member::new(&member.name, address, credentials.clone())
+        }
     });
     let mut peers = settings(config, keys.peers.clone());
     // A configuration has laws that there are.
@@ -198,7 +227,7 @@ fn hub(config: &Config, modules: &Modules, keys: &Keys, spare: usize) -> HubConf
     }
     HubConfig {
         peers,
-        peer: config.peer.as_ref().map(|peer| peer.address),
+        peer: config.peer.as_ref().and_then(|peer| peer.address.address()),
         members: members.collect(),
         spare,
         session: SessionConfig {
