@@ -155,7 +155,7 @@ impl Hub {
         let mut connection = Connection::new(Time::ZERO, used, &self.config, ends);
         if law.is_none() {
             connection.reset(UNKNOWN_LAW, &format!("the server knows no law {name:?}"));
-        } else if target != Target::Ensemble {
+        } else if !matches!(target, Target::Ensemble | Target::Once) {
             connection.reset(NO_TARGET, "it is no switch, and has no members");
         }
         self.insert(now, id, connection, false);

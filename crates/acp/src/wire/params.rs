@@ -42,6 +42,9 @@ pub enum Target {
     /// All members, among which the switch spreads frames. A host has no others.
     #[default]
     Ensemble,
+    /// All members, none of which gets a frame that another may have had: the connection ends when
+    /// a member is lost that has not acknowledged all.
+    Once,
     /// The switch itself, which tells what members there are.
     Table,
     /// One member, by the number that it has in the table.
@@ -52,6 +55,7 @@ impl Target {
     fn put(self, out: &mut Vec<u8>) {
         match self {
             Target::Ensemble => {}
+            Target::Once => out.push(3),
             Target::Table => out.push(1),
             Target::Member(number) => {
                 out.push(2);
@@ -65,6 +69,7 @@ impl Target {
         Ok(match rest.split_off_first() {
             Some(1) => Target::Table,
             Some(2) => Target::Member(varint::take(rest)?),
+            Some(3) => Target::Once,
             _ => Target::Ensemble,
         })
     }
@@ -177,7 +182,9 @@ mod tests {
     fn parameters_come_back() {
         for kind in [EndKind::Host, EndKind::Switch, EndKind::SwitchAfter] {
             for application in ["", "resp", &"x".repeat(LONGEST_APPLICATION)] {
-                for target in [Target::Ensemble, Target::Table, Target::Member((1 << 62) - 1)] {
+                for target in
+                    [Target::Ensemble, Target::Table, Target::Once, Target::Member((1 << 62) - 1)]
+                {
                     let params = Params { target, ..params(kind, application) };
                     assert_eq!(Params::read(&params.encode()), Ok(params));
                 }

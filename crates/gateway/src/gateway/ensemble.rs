@@ -206,7 +206,7 @@ impl Ensemble {
             Some(choice) => Spread::Gateway(choice),
             None => {
                 members.clear();
-                let all = self.upstream("", Target::Ensemble);
+                let all = self.upstream("", Target::Once);
                 members.push(Rc::clone(&all));
                 Spread::Switch(all)
             }

@@ -288,7 +288,7 @@ impl Upstream {
         let begun = match self.target.get() {
             Target::Member(_) => self.greet(&connection).await,
             // No member answers for all.
-            Target::Ensemble | Target::Table => self.repeat(&connection, None).await,
+            Target::Once | Target::Ensemble | Target::Table => self.repeat(&connection, None).await,
         };
         if let Err(why) = begun {
             return why;

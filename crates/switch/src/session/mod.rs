@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 
 use ratewire_acp::Config;
 use ratewire_acp::channel::{Channel, CloseReason, Ends, Taken, Transmit};
-use ratewire_acp::wire::{EndKind, Part, Parts};
+use ratewire_acp::wire::{EndKind, Part, Parts, Target};
 use ratewire_anypoint::routing::Routing;
 use ratewire_anypoint::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
 use ratewire_laws::{AnyLaw, Header};
@@ -38,6 +38,9 @@ const IDLE_EXPIRY: Duration = Duration::from_secs(10);
 /// Silence after which a peer that the switch has connected to is asked for a sign of life: a
 /// restarted peer cannot send until this switch connects again.
 const DIALLED_KEEP_ALIVE: Duration = Duration::from_secs(1);
+
+/// Code of a reset of a peer whose connection ends with a member.
+pub const MEMBER_LOST: u64 = 7;
 
 /// How a session treats its packets.
 #[derive(Clone, Debug)]
@@ -321,14 +324,20 @@ impl Session {
         self.look_at_ends(now);
     }
 
-    /// Drops a member. What it has not acknowledged goes to others when the peer sends it again.
+    /// Drops a member. What it has not acknowledged goes to others when the peer sends it again, or
+    /// ends the peer's connection if that is for [`Target::Once`].
     pub fn fail(&mut self, now: Time, member: usize) {
         if self.members[member].take().is_none() {
             return;
         }
         if self.has_begun() {
+            let is_once = self.peer.channel.params().target == Target::Once;
+            let owes = self.switch.outstanding(Side::Member(member)) > Bytes::ZERO;
             self.switch.fail(now, member, &mut self.outputs);
             self.pass_on(now, None);
+            if is_once && owes && self.peer.closed().is_none() {
+                self.reset(MEMBER_LOST, "a member is lost that has not acknowledged all");
+            }
         }
         self.look_at_ends(now);
     }

@@ -70,6 +70,34 @@ fn with_deaths(seed: u64, path: Path) {
     assert!(broken.into_iter().all(|reason| reason.is_none()), "seed {seed}");
 }
 
+/// Frames that a peer has written when a member dies which has had some and acknowledged none, and
+/// then; the switch is told what the peer's connection is for.
+fn after_a_death(target: Target) -> Rig {
+    let mut rig = Rig::for_target(target, 2);
+    rig.run(ms(100));
+    let short = |n| Frame::new(n, "a short frame");
+    (0..10).for_each(|n| rig.peer().connection.write(short(n)).expect("room"));
+    // Frames are at the members, and acknowledgements on their way.
+    rig.run(ms(100) + DELAY + DELAY + Duration::from_millis(1));
+    let got = [0, 1].map(|k| rig.got(k).len());
+    assert!(got[0] > 1 && got[1] > 1, "{got:?}");
+    rig.members[1] = None;
+    let now = rig.now;
+    rig.session.forgotten(now, Side::Member(1));
+    rig.run(ms(2000));
+    rig
+}
+
+#[test]
+fn a_frame_goes_to_no_second_member_if_the_peer_says_so() {
+    let rig = after_a_death(Target::Ensemble);
+    assert_eq!(rig.got(0).len(), 10, "the other gets what the first had");
+    let mut rig = after_a_death(Target::Once);
+    assert!(rig.got(0).len() < 10);
+    let why = rig.peer().connection.closed().map(ToString::to_string).unwrap_or_default();
+    assert!(why.contains("a member is lost that has not acknowledged all (code 7)"), "{why}");
+}
+
 #[test]
 fn nothing_is_lost_when_members_die() {
     for seed in 0..6 {

@@ -107,6 +107,18 @@ impl Rig {
         Rig { peer: Some(host), ..Rig::of(config, members, path, routing, peer) }
     }
 
+    /// A rig whose peer's connection is for this.
+    fn for_target(target: Target, members: usize) -> Rig {
+        let config = Config::new(Credentials::Shared([7; 32]));
+        let law = config.law.clone();
+        let [client, mut server] = ends(&config, "xcp", [address(Side::Peer), SWITCH]);
+        server.params.target = target;
+        let host = Host::new(Connection::new(Time::ZERO, law.clone(), &config, client));
+        let peer = Peer { kind: PeerKind::Client(EndKind::Host), law, ends: server };
+        let routing = Box::new(RoundRobin::default());
+        Rig { peer: Some(host), ..Rig::of(config, members, Path::default(), routing, peer) }
+    }
+
     /// A rig whose peer is elsewhere.
     fn of(
         config: Config,
