@@ -67,6 +67,8 @@ pub(super) struct Client {
     is_held: Cell<bool>,
     /// Whether nobody takes answers any more.
     is_gone: Cell<bool>,
+    /// Whether no more requests are taken.
+    is_finishing: Cell<bool>,
     /// Woken when answers may leave, when there may be room for requests, and when the client is
     /// ended.
     pub(super) answered: Notify,
@@ -88,6 +90,7 @@ impl Client {
             expected: Cell::new(LEAST),
             is_held: Cell::new(false),
             is_gone: Cell::new(false),
+            is_finishing: Cell::new(false),
             answered: Notify::new(),
             room: Notify::new(),
             ended: Notify::new(),
@@ -120,6 +123,9 @@ impl Client {
 
     /// The place of the next request; `None` if there is none.
     pub(super) fn reserve(&self) -> Option<u64> {
+        if self.is_finishing.get() {
+            return None;
+        }
         self.reorder.borrow_mut().reserve()
     }
 
@@ -278,6 +284,12 @@ impl Client {
         self.ended.notify_one();
     }
 
+    /// Takes no more requests: the connection closes when those before have their answers.
+    pub(super) fn finish_all(&self) {
+        self.is_finishing.set(true);
+        self.answered.notify_one();
+    }
+
     /// Notes that nobody takes answers any more.
     pub(super) fn leave(&self) {
         if !self.is_gone.replace(true) {
@@ -306,7 +318,8 @@ impl Client {
             out.push(answer);
         }
         self.memory.give(taken);
-        !may_leave(reorder.first())
+        let has_all = self.is_finishing.get() && reorder.waiting() == 0;
+        has_all || !may_leave(reorder.first())
     }
 }
 
@@ -384,6 +397,18 @@ mod tests {
         assert_eq!([finish(8000), finish(1), finish(1)], [8000, 7000, 6125]);
         (0..100).for_each(|_| _ = finish(1));
         assert_eq!(client.expected(), LEAST);
+    }
+
+    #[test]
+    fn a_client_that_finishes_gets_the_answers_that_it_waits_for() {
+        let client = client(&Rc::new(Memory::new(100)));
+        let place = Place::whole(client.reserve().expect("a place"));
+        client.finish_all();
+        let mut all = Vec::new();
+        assert_eq!((client.reserve(), client.take(&mut all)), (None, false));
+        client.finish(place, "+OK\r\n".into(), false, 5);
+        assert!(client.take(&mut all));
+        assert_eq!(all, ["+OK\r\n"]);
     }
 
     #[test]

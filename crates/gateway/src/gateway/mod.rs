@@ -32,7 +32,7 @@ mod upstream;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ use client::Client;
 use ensemble::Ensemble;
 use memory::Memory;
 use ratewire_acp::Config;
-use ratewire_config::Listen;
+use ratewire_config::{Host, Listen};
 use ratewire_daemon::log::reason;
 use ratewire_framing::{Expect, Framing};
 use serving::{Rules, serve};
@@ -69,8 +69,8 @@ pub struct GatewayConfig {
     pub listen: Listen,
     /// Who may connect to a Unix socket: those who may write to a file of this mode.
     pub listen_mode: u32,
-    /// The switch.
-    pub switch: SocketAddr,
+    /// The switch, which is looked for anew whenever there is no connection.
+    pub switch: Host,
     /// Settings of the connections with the switch.
     pub acp: Config,
     /// Time for an answer, after which a client is told that there is none.
@@ -102,6 +102,8 @@ struct Clients {
     places: Arc<Semaphore>,
     /// Time for a place, after which a client is told that there is none.
     timeout: Duration,
+    /// Whether no more requests are taken.
+    are_finished: Cell<bool>,
 }
 
 impl Gateway {
@@ -111,7 +113,7 @@ impl Gateway {
     /// When the address is taken, or not of this host.
     pub async fn open(config: GatewayConfig) -> Result<Gateway, OpenError> {
         let listener = Listener::open(&config.listen, config.listen_mode).await?;
-        let ensemble = Ensemble::open(config.switch, config.framing, config.timeout, &config.acp);
+        let ensemble = Ensemble::open(config.framing, config.timeout, &config.acp);
         let clients = Clients {
             memory: Rc::new(Memory::new(config.memory)),
             rules: Rules {
@@ -123,8 +125,12 @@ impl Gateway {
             next: Cell::new(0),
             places: Arc::new(Semaphore::new(config.clients.min(Semaphore::MAX_PERMITS))),
             timeout: config.timeout,
+            are_finished: Cell::new(false),
         };
         let ensemble = Rc::new(ensemble.map_err(OpenError::Acp)?);
+        if let Some(address) = config.switch.address() {
+            ensemble.dialer().socket(address).map_err(OpenError::Acp)?;
+        }
         Ok(Gateway { config, listener, ensemble, clients: Rc::new(clients) })
     }
 
@@ -138,11 +144,20 @@ impl Gateway {
     /// # Panics
     /// Outside of a [`LocalSet`](tokio::task::LocalSet).
     pub async fn run(self) {
+        self.run_until(std::future::pending(), Duration::ZERO).await;
+    }
+
+    /// Serves clients until `stop` completes. Then neither clients nor requests are taken, and the
+    /// future completes when clients have their answers, or after `drain`.
+    ///
+    /// # Panics
+    /// Outside of a [`LocalSet`](tokio::task::LocalSet).
+    pub async fn run_until(self, stop: impl Future<Output = ()>, drain: Duration) {
         let mut tasks = JoinSet::new();
-        let (ensemble, switch) = (Rc::clone(&self.ensemble), self.config.switch);
+        let (ensemble, switch) = (Rc::clone(&self.ensemble), self.config.switch.clone());
         tasks.spawn_local(async move {
-            let apply = |table: &_| ensemble.apply(table);
-            directory::follow(ensemble.endpoint(), switch, apply).await;
+            let apply = |address, table: &_| ensemble.apply(address, table);
+            directory::follow(ensemble.dialer(), &switch, apply).await;
         });
         let ensemble = Rc::clone(&self.ensemble);
         tasks.spawn_local(async move { ensemble.keep_time().await });
@@ -150,6 +165,20 @@ impl Gateway {
         tasks.spawn_local(async move { clients.keep_memory().await });
         info!(target: "ratewire_gateway", address = self.address().to_string(), "clients served");
         let mut connections = JoinSet::new();
+        tokio::select! {
+            () = self.accept(&mut connections) => {}
+            () = stop => {}
+        }
+        drop(self.listener);
+        self.clients.finish();
+        let all = async { while connections.join_next().await.is_some() {} };
+        if timeout(drain, all).await.is_err() {
+            warn!(target: "ratewire_gateway", "clients are ended that do not have their answers");
+        }
+    }
+
+    /// Takes clients.
+    async fn accept(&self, connections: &mut JoinSet<()>) {
         loop {
             while connections.try_join_next().is_some() {}
             match self.listener.accept().await {
@@ -179,12 +208,21 @@ impl Clients {
         let Ok(Ok(_place)) = timeout(self.timeout, self.places.acquire()).await else {
             return self.refuse(stream).await;
         };
+        if self.are_finished.get() {
+            return;
+        }
         let id = self.next.get();
         self.next.set(id + 1);
         let client = Rc::new(Client::new(id, self.rules.framing, Rc::clone(&self.memory)));
         self.all.borrow_mut().insert(id, Rc::clone(&client));
         serve(&self.rules, ensemble, &self.memory, client, stream).await;
         self.all.borrow_mut().remove(&id);
+    }
+
+    /// Has each client get its answers, and nothing more.
+    fn finish(&self) {
+        self.are_finished.set(true);
+        self.all.borrow().values().for_each(|client| client.finish_all());
     }
 
     /// Tells a client that there is no place for it.

@@ -24,7 +24,7 @@ use gateways::Gateways;
 use link::Link;
 use ratewire_acp::handshakes::Refusal;
 use ratewire_acp::{Config, Endpoint, Error};
-use ratewire_config::Listen;
+use ratewire_config::Server;
 use ratewire_framing::Framing;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
@@ -38,8 +38,8 @@ pub struct MemberConfig {
     pub framing: Framing,
     /// Where switches connect to.
     pub listen: SocketAddr,
-    /// The server.
-    pub server: Listen,
+    /// The server. If it is named, each connection looks for its addresses.
+    pub server: Server,
     /// Settings of the connections with switches.
     pub acp: Config,
     /// Time for the server to accept a connection again, after which requests fail.

@@ -8,8 +8,10 @@ mod commands;
 mod common;
 mod deaths;
 mod faults;
+mod hosts;
 mod log;
 mod processes;
+mod proxy;
 mod shards;
 
 use std::process::Command;
