@@ -59,6 +59,8 @@ pub(super) struct Client {
     closes_after: Cell<Option<u64>>,
     /// Bytes of requests that no member has.
     asked: Cell<usize>,
+    /// Bytes of requests that wait for the end of a transaction.
+    queued: Cell<usize>,
     /// Bytes that an answer is expected to have.
     expected: Cell<u64>,
     /// Whether requests wait somewhere until the client takes answers.
@@ -84,6 +86,7 @@ impl Client {
             gathers: Gathers::default(),
             closes_after: Cell::new(None),
             asked: Cell::new(0),
+            queued: Cell::new(0),
             expected: Cell::new(LEAST),
             is_held: Cell::new(false),
             is_gone: Cell::new(false),
@@ -108,9 +111,14 @@ impl Client {
         let reorder = self.reorder.borrow();
         (reorder.waiting() > 0).then(|| reorder.first() + reorder.waiting() as u64 - 1)
     }
-    /// Bytes of answers that are held.
+    /// Bytes that are held: answers, and requests that wait for the end of a transaction.
     pub(super) fn held(&self) -> usize {
-        self.reorder.borrow().held() + self.gathers.held()
+        self.reorder.borrow().held() + self.gathers.held() + self.queued.get()
+    }
+    /// Notes bytes of requests that wait for the end of a transaction, instead of those before.
+    pub(super) fn queue(&self, bytes: usize) {
+        self.memory.give(self.queued.replace(bytes));
+        self.memory.take(bytes);
     }
 
     /// The place of the next request; `None` if there is none.
@@ -171,7 +179,7 @@ impl Client {
     fn has_taken(&self) -> bool {
         self.untaken() < if self.memory.is_scarce() { 1 } else { FEW }
     }
-    /// Bytes of answers that are whole, or whose beginning may leave.
+    /// Bytes of answers that do not wait for those of other parts.
     fn untaken(&self) -> usize {
         self.reorder.borrow().held()
     }
@@ -365,6 +373,9 @@ mod tests {
         let client = client(&memory);
         let place = Place::whole(client.reserve().expect("a place"));
         client.begin(place, Bytes::from(vec![0; 60]));
+        client.queue(30);
+        client.queue(10);
+        assert_eq!((memory.used(), client.held()), (70, 70));
         client.ask(50);
         assert!(memory.is_over());
         client.asked(50);

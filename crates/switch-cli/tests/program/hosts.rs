@@ -12,6 +12,7 @@ use crate::common::{PROGRAM, folder, out, program, write};
 use crate::processes::{self, Process};
 
 /// A server at an address that answers lines with a word, so many in each connection.
+#[expect(clippy::disallowed_methods, reason = "the server runs beside the programs")]
 fn serve(at: &str, word: &'static str, count: usize) -> String {
     let listener = TcpListener::bind(at).expect("an address");
     let address = listener.local_addr().expect("an address");
