@@ -26,8 +26,9 @@
 //! | 5 welcome | the member's process (8), exchanges of this gateway that it has had (8) |
 //! | 6 switched: the answer behind changes the protocol of the connection | none |
 //!
-//! An exchange has the number of the frame that began it. A gateway counts its frames with
-//! requests up, over all of its connections with a member.
+//! An exchange has the number of the frame that began it, and ends with one reply of kind 0, 1 or
+//! 2, also if it was cancelled. A gateway counts its frames with requests up, over all of its
+//! connections with a member.
 //!
 //! A switch spreads by the key with `routing = "hash"`, whose usual offset and length are those of
 //! the first number.
@@ -162,6 +163,11 @@ pub enum Reply {
 }
 
 impl Reply {
+    /// The last reply of an exchange that was cancelled: each exchange has one.
+    pub(crate) fn cancelled() -> Reply {
+        Reply::Failed(Bytes::from_static(b"cancelled"))
+    }
+
     fn of(kind: u8, mut bytes: Bytes) -> Option<Reply> {
         Some(match kind {
             0 | 1 => Reply::Answer { bytes, closes: kind == 1 },

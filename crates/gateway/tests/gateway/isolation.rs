@@ -195,3 +195,24 @@ async fn long_answers_that_wait_for_the_first_do_not_hold_up_its_request() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn clients_that_go_away_with_requests_under_way_take_no_room() {
+    in_time(async {
+        let servers = [Server::Answers(b'0', 1000)];
+        let (gateway, keys) = around(&servers, Setting::default()).await;
+        // More requests than a member may have at a time.
+        for _ in 0..60 {
+            let mut client = Client::new(gateway).await;
+            let lines = format!("{} long\n", keys[0]).repeat(100);
+            client.write.write_all(lines.as_bytes()).await.expect("room");
+            let mut answer = String::new();
+            client.read.read_line(&mut answer).await.expect("an answer");
+        }
+        let mut client = Client::new(gateway).await;
+        for _ in 0..200 {
+            assert_eq!(client.ask(&keys[0]).await, "0\n");
+        }
+    })
+    .await;
+}

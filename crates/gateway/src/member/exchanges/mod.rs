@@ -63,7 +63,11 @@ impl UnderWay {
                     known.add_credit(bytes);
                 }
             }
-            Message::Cancel { exchange } => self.end(exchange),
+            Message::Cancel { exchange } => {
+                if self.end(exchange) {
+                    self.link.reply_at_once(exchange, Reply::cancelled());
+                }
+            }
             Message::Hello { .. } => {}
         }
     }
@@ -79,11 +83,14 @@ impl UnderWay {
         self.exchanges.insert(number, (known, handle));
     }
 
-    /// Ends an exchange before it is over. Its connection with the server is closed.
-    fn end(&mut self, exchange: u64) {
-        if let Some((_, handle)) = self.exchanges.remove(&exchange) {
+    /// Ends an exchange before it is over. Its connection with the server is closed. Returns whether
+    /// there was one.
+    fn end(&mut self, exchange: u64) -> bool {
+        let ended = self.exchanges.remove(&exchange);
+        if let Some((_, handle)) = &ended {
             handle.abort();
         }
+        ended.is_some()
     }
 
     fn forget_ended(&mut self) {

@@ -13,6 +13,9 @@ const MOST_BYTES: usize = 16 << 20;
 /// Bytes from which on an answer is passed on before it is whole.
 const PIECE: usize = 64 << 10;
 
+/// The exchange of what a member asks for itself: frames have lower numbers.
+pub(super) const NOBODY: u64 = u64::MAX;
+
 /// A request, and the number of its exchange.
 pub(super) struct Asking {
     pub(super) exchange: u64,
@@ -45,7 +48,7 @@ impl Asked {
             let bytes = Bytes::from([opening, probe].concat());
             self.bytes += bytes.len();
             let request = RequestFrame { key: 0, expect: Expect::ORDINARY, bytes: bytes.clone() };
-            self.requests.push_back(Asking { exchange: 0, request, is_cancelled: true });
+            self.requests.push_back(Asking { exchange: NOBODY, request, is_cancelled: true });
             return BytesMut::from(bytes);
         }
         BytesMut::new()
@@ -59,10 +62,6 @@ impl Asked {
     /// Returns whether there was one, and room for it.
     pub(super) fn take_from(&mut self, waiting: &mut VecDeque<Asking>, out: &mut BytesMut) -> bool {
         let Some(first) = waiting.front() else { return false };
-        if first.is_cancelled {
-            waiting.pop_front();
-            return true;
-        }
         let length = first.request.bytes.len();
         if !self.requests.is_empty() && self.bytes + length > MOST_BYTES {
             return false;
@@ -75,7 +74,8 @@ impl Asked {
         true
     }
 
-    /// The next answer, or a piece of it, and its exchange unless it is cancelled.
+    /// The next answer, or a piece of it, and its exchange. One that is cancelled gets an empty
+    /// answer when the server has given its own, and what nobody has asked for has no exchange.
     pub(super) fn next(
         &mut self,
         buffer: &mut BytesMut,
@@ -85,9 +85,13 @@ impl Asked {
             true => self.answers.end(buffer)?,
             false => self.answers.next(buffer)?,
         };
-        let Some(answer) = next else { return Ok(None) };
-        let first = self.requests.front();
-        let exchange = first.filter(|first| !first.is_cancelled).map(|first| first.exchange);
+        let Some(mut answer) = next else { return Ok(None) };
+        let is_cancelled = self.requests.front().is_some_and(|first| first.is_cancelled);
+        if is_cancelled {
+            answer.bytes.clear();
+        }
+        let is_told = |first: &&Asking| first.exchange != NOBODY && !(is_cancelled && answer.has_more);
+        let exchange = self.requests.front().filter(is_told).map(|first| first.exchange);
         if !answer.has_more
             && let Some(first) = self.requests.pop_front()
         {
@@ -97,8 +101,11 @@ impl Asked {
         Ok(Some((exchange, answer)))
     }
 
+    /// Notes that nobody waits for an answer. Exchanges are not in order if some were sent again.
     pub(super) fn cancel(&mut self, exchange: u64) {
-        cancel(&mut self.requests, exchange);
+        if let Some(asking) = self.requests.iter_mut().find(|one| one.exchange == exchange) {
+            asking.is_cancelled = true;
+        }
     }
 
     /// The requests that are not answered.
@@ -107,9 +114,8 @@ impl Asked {
     }
 }
 
-/// Notes that nobody waits for an answer. Exchanges are not in order if some were sent again.
-pub(super) fn cancel(requests: &mut VecDeque<Asking>, exchange: u64) {
-    if let Some(asking) = requests.iter_mut().find(|asking| asking.exchange == exchange) {
-        asking.is_cancelled = true;
-    }
+/// Takes a request back that no server has. Returns whether there was one.
+pub(super) fn take_back(waiting: &mut VecDeque<Asking>, exchange: u64) -> bool {
+    let place = waiting.iter().position(|asking| asking.exchange == exchange);
+    place.is_some_and(|place| waiting.remove(place).is_some())
 }

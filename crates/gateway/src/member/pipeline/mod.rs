@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use asked::{Asked, Asking};
+use asked::{Asked, Asking, NOBODY};
 use passing::{Ended, pass};
 use ratewire_acp::Error;
 use ratewire_daemon::log::reason;
@@ -65,7 +65,12 @@ async fn run(config: &MemberConfig, source: &Source) {
                     Ended::Switch => return,
                     Ended::Closed => {
                         unanswered.append(&mut waiting);
-                        waiting = unanswered;
+                        let (cancelled, again): (VecDeque<Asking>, _) =
+                            unanswered.into_iter().partition(|asking| asking.is_cancelled);
+                        waiting = again;
+                        for asking in cancelled.iter().filter(|asking| asking.exchange != NOBODY) {
+                            source.link().reply_at_once(asking.exchange, Reply::cancelled());
+                        }
                         continue;
                     }
                     Ended::Server(why) => (unanswered, why),
@@ -82,7 +87,7 @@ async fn run(config: &MemberConfig, source: &Source) {
                 (std::mem::take(&mut waiting), reason(&error))
             }
         };
-        let failed = failed.into_iter().filter(|asking| !asking.is_cancelled);
+        let failed = failed.into_iter().filter(|asking| asking.exchange != NOBODY);
         let failed: Vec<u64> = failed.map(|asking| asking.exchange).collect();
         if !failed.is_empty() {
             let number = failed.len();
@@ -108,7 +113,9 @@ async fn add_all(source: &Source, waiting: &mut VecDeque<Asking>) -> Result<(), 
             Message::Request(request) => {
                 waiting.push_back(Asking { exchange, request, is_cancelled: false });
             }
-            Message::Cancel { exchange } => asked::cancel(waiting, exchange),
+            Message::Cancel { exchange } if asked::take_back(waiting, exchange) => {
+                source.link().reply_at_once(exchange, Reply::cancelled());
+            }
             _ => {}
         }
     }

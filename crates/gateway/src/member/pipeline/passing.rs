@@ -9,7 +9,7 @@ use ratewire_daemon::log::reason;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::sync::Notify;
 
-use super::asked::{Asked, Asking, cancel};
+use super::asked::{Asked, Asking, take_back};
 use super::source::Source;
 use crate::frame::{Message, Reply};
 use crate::member::link::Link;
@@ -82,10 +82,10 @@ async fn requests(
                 Message::Request(request) => {
                     waiting.push_back(Asking { exchange, request, is_cancelled: false });
                 }
-                Message::Cancel { exchange } => {
-                    cancel(waiting, exchange);
-                    asked.borrow_mut().cancel(exchange);
-                }
+                Message::Cancel { exchange } => match take_back(waiting, exchange) {
+                    true => source.link().reply_at_once(exchange, Reply::cancelled()),
+                    false => asked.borrow_mut().cancel(exchange),
+                },
                 Message::Begin(_) => {
                     let why = "requests of this framing are not sent in pieces";
                     source.link().reply_at_once(exchange, Reply::Failed(why.into()));
