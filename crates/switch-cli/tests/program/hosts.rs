@@ -1,5 +1,4 @@
 //! Hosts by name, whose addresses may change.
-#![expect(clippy::disallowed_methods, reason = "servers run in threads of their own")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -85,6 +84,11 @@ fn all_parts_find_each_other_by_name() {
     assert_eq!([ask(&address), ask(&address)], ["here", "here"]);
     let ends = [member.end(), gateway.end(), switch.end()];
     assert_eq!(ends, [Some(0); 3]);
+    let log = switch.rest_of_log();
+    let of_drained = log.iter().filter(|line| line.contains("member drained"));
+    assert!(of_drained.clone().all(|line| line.contains("member=\"")), "{log:?}");
+    // A name that cannot be resolved is told once.
+    assert_eq!(log.iter().filter(|line| line.contains("cannot be resolved")).count(), 1);
 }
 
 /// Starts the program with a file of hosts of its own; `None` where the system does not allow that.

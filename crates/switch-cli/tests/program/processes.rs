@@ -52,6 +52,12 @@ impl Process {
         lines.find(|line| line.contains(what)).expect("the process logs it before it ends")
     }
 
+    /// The lines of the log that nobody has waited for; call it after the end.
+    pub(crate) fn rest_of_log(&mut self) -> Vec<String> {
+        let log = self.log.as_mut().expect("a log in a pipe");
+        log.map(|line| line.expect("the log is text")).collect()
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: &str) {
         send(&self.child, signal);

@@ -36,8 +36,10 @@ pub(super) fn note(hub: &Hub, event: HubEvent) {
             warn!(target: "ratewire_switch", member, reason, "member refuses a peer");
         }
         HubEvent::MemberDrained(place) => {
-            let member = name(place);
-            info!(target: "ratewire_switch", member, "member drained");
+            // A place without a member is drained, too, when the switch ends.
+            if let Some(member) = name(place) {
+                info!(target: "ratewire_switch", member, "member drained");
+            }
         }
     }
 }
