@@ -16,6 +16,7 @@
 mod frame;
 pub mod gateway;
 pub mod member;
+mod started;
 mod stream;
 
 pub use frame::{CREDIT, Message, Replies, Reply, RequestFrame, read_replies};

@@ -1,5 +1,6 @@
 //! The connection by which the switch tells its members.
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -13,19 +14,28 @@ use tracing::{info, warn};
 /// Time from one attempt to connect to the next.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// Asks the switch for its members, again and again, and gives each table to `apply`.
-pub(super) async fn follow(endpoint: &Endpoint, switch: SocketAddr, apply: impl Fn(&Table)) {
+/// Asks the switch for its members, again and again, and gives each table to `apply`. Notes
+/// in `lack` why there is no connection.
+pub(super) async fn follow(
+    endpoint: &Endpoint,
+    switch: SocketAddr,
+    lack: &RefCell<Option<String>>,
+    apply: impl Fn(&Table),
+) {
     loop {
         let next = Instant::now() + RETRY;
         match endpoint.connect_for(switch, Target::Table).await {
             Ok(connection) => {
                 info!(target: "ratewire_gateway", switch = switch.to_string(), "connected");
+                lack.take();
                 let reason = read(&connection, &apply).await;
-                warn!(target: "ratewire_gateway", reason, "the switch is gone");
+                warn!(target: "ratewire_gateway", reason = reason.as_str(), "the switch is gone");
+                *lack.borrow_mut() = Some(reason);
             }
             Err(error) => {
                 let reason = reason(&error);
-                warn!(target: "ratewire_gateway", reason, "cannot connect with the switch");
+                warn!(target: "ratewire_gateway", reason = reason.as_str(), "cannot connect with the switch");
+                *lack.borrow_mut() = Some(reason);
             }
         }
         sleep_until(next).await;

@@ -38,6 +38,9 @@ pub(crate) struct Args {
     /// Longest request, and longest head of HTTP up to 64 KiB
     #[arg(long, value_name = "SIZE", default_value = "16 MB", value_parser = longest)]
     longest: Bytes,
+    /// Serve the gateway's state by HTTP there: /status.json, and /metrics for Prometheus
+    #[arg(long, value_name = "ADDRESS")]
+    status: Option<SocketAddr>,
     #[command(flatten)]
     common: Common,
 }
@@ -65,7 +68,10 @@ pub(super) fn gateway(args: &Args) -> Exit {
         memory: args.memory.get() as usize,
     };
     args.common.run(async |stop| {
-        let gateway = Gateway::open(config).await?;
+        let mut gateway = Gateway::open(config).await?;
+        if let Some(address) = args.status {
+            gateway = gateway.with_status(address).await?;
+        }
         Ok(async {
             tokio::select! {
                 () = gateway.run() => {}

@@ -18,7 +18,7 @@ use ratewire_command_line::{Common, Exit};
 pub(crate) enum Command {
     /// Run a switch between peers and the members of an ensemble
     Run(run::Args),
-    /// Show a switch's members, peers and counters
+    /// Show the state of a switch, a gateway or a member
     Status(status::Args),
     /// Give a member of a running switch no new frames; its sessions close when it has finished
     Drain(control::MemberArgs),

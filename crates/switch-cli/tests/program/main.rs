@@ -11,6 +11,7 @@ mod faults;
 mod log;
 mod processes;
 mod shards;
+mod status;
 
 use std::process::Command;
 

@@ -168,7 +168,7 @@ mod tests {
             "member        10.0.0.2:4816, resp (ratewire 1.0)\n\
              up            5 s\n\
              server        127.0.0.1:6379; connections: 1 in use, 2 kept\n\
-             switches      2 connections, 0 refused, 3 wrong keys\n\
+             switches      connections: 2, refused: 0, wrong keys: 3\n\
              gateways      1\n\
              requests      4 so far, 1 under way, 2 answered, 0 abandoned\n\
              failed        1 (0 down, 1 broken, 0 crowded, 0 gateway)\n\

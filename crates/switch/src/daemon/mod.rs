@@ -140,7 +140,7 @@ async fn serve(
         }
         info!(target: "ratewire_switch", "switch stops, and waits for its peers to end");
     };
-    let strangers = Throttle::default();
+    let strangers = Throttle::slow();
     let noting = |event| events::note(&running, &strangers, event);
     let done = running.run(stop, config.drain.to_std(), noting).await;
     info!(target: "ratewire_switch", "switch has ended");

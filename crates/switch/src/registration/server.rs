@@ -109,7 +109,7 @@ impl Registry {
     /// Takes registrations until the future is dropped.
     pub(crate) async fn serve(self: Rc<Self>) {
         let mut connections = tokio::task::JoinSet::new();
-        let strangers = Throttle::default();
+        let strangers = Throttle::slow();
         loop {
             let accepted = tokio::select! {
                 accepted = self.endpoint.accept() => accepted,

@@ -13,8 +13,9 @@ pub(super) use pool::Pool;
 use talk::answer;
 use tokio::task::{AbortHandle, JoinSet};
 
+use super::counts::Cause;
 use super::link::Link;
-use crate::frame::{Message, Reply, RequestFrame};
+use crate::frame::{Message, RequestFrame};
 
 /// Exchanges that are under way.
 struct UnderWay {
@@ -55,7 +56,7 @@ impl UnderWay {
                     self.end(exchange);
                     let why = "the gateway sends more of a request than it has credit for";
                     self.pool.note(why);
-                    self.link.reply_at_once(exchange, Reply::Failed(why.into()));
+                    self.link.fail_at_once(exchange, Cause::Gateway, why);
                 }
             }
             Message::Credit { exchange, bytes } => {

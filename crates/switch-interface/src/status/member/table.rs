@@ -12,7 +12,7 @@ impl MemberProgramStatus {
         let mut out = String::new();
         let (address, version, framing) = (&self.address, &self.version, &self.framing);
         let switches = format!(
-            "{} connections, {} refused, {} wrong keys",
+            "connections: {}, refused: {}, wrong keys: {}",
             self.connections, self.refused, self.wrong_keys
         );
         let ServedCounts { asked, under_way, answered, abandoned, failed } = self.requests;
