@@ -51,7 +51,7 @@ pub mod wire;
 pub use channel::CloseReason;
 pub use config::Config;
 pub use connection::Metrics;
-pub use endpoint::{Connection, Endpoint, local_for};
+pub use endpoint::{Connection, Dialer, Endpoint, local_for};
 pub use error::Error;
 pub use frame::Frame;
 pub use keys::{Credentials, KeyPair};

@@ -44,13 +44,15 @@
 //! | `source` | the text, and the mistakes found so far |
 //! | `section` | a table of the file |
 //! | `value` | values of TOML |
-//! | `listen` | where a daemon listens |
+//! | `listen` | where a daemon listens, and where servers do |
+//! | `host` | hosts by address or by name |
 //! | `nearest` | the word that was probably meant |
 //! | [`fuzzing`] | properties of the errors of any text |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod fuzzing;
+mod host;
 mod listen;
 mod nearest;
 mod problem;
@@ -64,7 +66,8 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-pub use listen::{Listen, socket_path};
+pub use host::Host;
+pub use listen::{Listen, Server, socket_path};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Problem, known_words};
 pub use section::Section;

@@ -1,20 +1,29 @@
-//! Where a daemon listens: TCP ports and Unix sockets.
+//! Where a daemon listens, and where servers do: TCP ports and Unix sockets.
 
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::Section;
+use crate::{Host, Section};
 
 /// Longest path of a Unix socket that the kernel takes, in bytes.
 const LONGEST_SOCKET: usize = 107;
 
-/// Where a stream comes from or goes to.
+/// Where streams come from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Listen {
     /// A TCP port.
     Tcp(SocketAddr),
+    /// A Unix socket, by its absolute path.
+    Unix(PathBuf),
+}
+
+/// Where streams go to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Server {
+    /// A TCP port of a host.
+    Tcp(Host),
     /// A Unix socket, by its absolute path.
     Unix(PathBuf),
 }
@@ -28,6 +37,15 @@ impl fmt::Display for Listen {
     }
 }
 
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Server::Tcp(host) => host.fmt(f),
+            Server::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
 impl FromStr for Listen {
     type Err = String;
 
@@ -36,14 +54,30 @@ impl FromStr for Listen {
             let address = text.parse().map_err(|_| "not an IP address and a port")?;
             return Ok(Listen::Tcp(address));
         };
-        if !path.starts_with('/') || path.contains('\0') {
-            return Err("the path of the socket is not absolute".to_string());
-        }
-        if path.len() > LONGEST_SOCKET {
-            return Err(format!("the path of the socket has more than {LONGEST_SOCKET} bytes"));
-        }
-        Ok(Listen::Unix(path.into()))
+        absolute(path).map(Listen::Unix)
     }
+}
+
+impl FromStr for Server {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Server, String> {
+        match text.strip_prefix("unix:") {
+            Some(path) => absolute(path).map(Server::Unix),
+            None => text.parse().map(Server::Tcp),
+        }
+    }
+}
+
+/// The path of a Unix socket.
+fn absolute(path: &str) -> Result<PathBuf, String> {
+    if !path.starts_with('/') || path.contains('\0') {
+        return Err("the path of the socket is not absolute".to_string());
+    }
+    if path.len() > LONGEST_SOCKET {
+        return Err(format!("the path of the socket has more than {LONGEST_SOCKET} bytes"));
+    }
+    Ok(path.into())
 }
 
 /// The path of a Unix socket for a daemon's commands, relative to the folder of the file.

@@ -7,6 +7,7 @@
 //! | [`metrics`] | writes the state as metrics for Prometheus |
 //! | [`socket`] | opens Unix sockets |
 //! | [`log`] | bounds what peers can make a daemon log |
+//! | [`resolve`] | finds addresses of hosts that are named |
 //! | [`secret`] | warns of secrets that other users may read |
 //! | [`process`] | starts the log, notifies systemd that the daemon serves, and waits for signals |
 //!
@@ -19,6 +20,7 @@ pub mod control;
 pub mod log;
 pub mod metrics;
 pub mod process;
+pub mod resolve;
 pub mod secret;
 pub mod socket;
 pub mod status;

@@ -8,12 +8,14 @@
 //! [member] does the reverse in front of a server. What a request is, a
 //! [`Framing`](ratewire_framing::Framing) knows.
 //!
-//! A request reaches at least one member, unless its client is told that it has failed. It may
-//! reach a second one if the switch has given the first one up.
+//! A request is done at least once, unless its client is told that it has failed, and at most once
+//! by a member's process. It is sent to a second one only if it may be done twice.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod frame;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod gateway;
 pub mod member;
 mod started;

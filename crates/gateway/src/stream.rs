@@ -2,15 +2,20 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use ratewire_acp as acp;
-use ratewire_config::Listen;
+use ratewire_config::{Host, Listen, Server};
+use ratewire_daemon::resolve::resolve;
 use ratewire_daemon::socket::UnixSocket;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixStream};
+use tokio::time::timeout;
 
 /// Connections that the kernel keeps until they are accepted.
 const BACKLOG: u32 = 1024;
+/// Time for an address of a server that has others, too.
+const ATTEMPT: Duration = Duration::from_millis(300);
 
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Unpin> Duplex for S {}
@@ -78,14 +83,34 @@ impl Listener {
     }
 }
 
+/// Connects with a host, at the first of its addresses that accepts.
+async fn connect_tcp(host: &Host) -> io::Result<TcpStream> {
+    let addresses = resolve(host).await.map_err(io::Error::other)?;
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    let count = addresses.len();
+    for (k, address) in addresses.into_iter().enumerate() {
+        let connecting = TcpStream::connect(address);
+        let connected = match k + 1 == count {
+            true => connecting.await,
+            // Another address is better than one that does not answer.
+            false => timeout(ATTEMPT, connecting).await.unwrap_or_else(|late| Err(late.into())),
+        };
+        match connected {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
 /// Connects with a server.
-pub(crate) async fn connect(server: &Listen) -> io::Result<Stream> {
+pub(crate) async fn connect(server: &Server) -> io::Result<Stream> {
     Ok(match server {
-        Listen::Tcp(address) => {
-            let stream = TcpStream::connect(address).await?;
+        Server::Tcp(host) => {
+            let stream = connect_tcp(host).await?;
             stream.set_nodelay(true)?;
             Box::new(stream)
         }
-        Listen::Unix(path) => Box::new(UnixStream::connect(path).await?),
+        Server::Unix(path) => Box::new(UnixStream::connect(path).await?),
     })
 }

@@ -1,5 +1,6 @@
 //! Endpoints: a UDP socket, and the connections over it.
 
+mod dialer;
 mod driver;
 mod hub;
 
@@ -9,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub use dialer::Dialer;
 use driver::Driver;
 use hub::Hub;
 use tokio::sync::{Notify, oneshot};

@@ -61,6 +61,8 @@ pub(super) struct Client {
     closes_after: Cell<Option<u64>>,
     /// Bytes of requests that no member has.
     asked: Cell<usize>,
+    /// Bytes of requests that wait for the end of a transaction.
+    queued: Cell<usize>,
     /// Bytes that an answer is expected to have.
     expected: Cell<u64>,
     /// Whether requests wait somewhere until the client takes answers.
@@ -69,6 +71,8 @@ pub(super) struct Client {
     is_gone: Cell<bool>,
     /// Whether the client was ended.
     is_ended: Cell<bool>,
+    /// Whether no more requests are taken.
+    is_finishing: Cell<bool>,
     /// Woken when answers may leave, when there may be room for requests, and when the client is
     /// ended.
     pub(super) answered: Notify,
@@ -91,10 +95,12 @@ impl Client {
             gathers: Gathers::default(),
             closes_after: Cell::new(None),
             asked: Cell::new(0),
+            queued: Cell::new(0),
             expected: Cell::new(LEAST),
             is_held: Cell::new(false),
             is_gone: Cell::new(false),
             is_ended: Cell::new(false),
+            is_finishing: Cell::new(false),
             answered: Notify::new(),
             room: Notify::new(),
             ended: Notify::new(),
@@ -115,13 +121,21 @@ impl Client {
         let reorder = self.reorder.borrow();
         (reorder.waiting() > 0).then(|| reorder.first() + reorder.waiting() as u64 - 1)
     }
-    /// Bytes of answers that are held.
+    /// Bytes that are held: answers, and requests that wait for the end of a transaction.
     pub(super) fn held(&self) -> usize {
-        self.reorder.borrow().held() + self.gathers.held()
+        self.reorder.borrow().held() + self.gathers.held() + self.queued.get()
+    }
+    /// Notes bytes of requests that wait for the end of a transaction, instead of those before.
+    pub(super) fn queue(&self, bytes: usize) {
+        self.memory.give(self.queued.replace(bytes));
+        self.memory.take(bytes);
     }
 
     /// The place of the next request; `None` if there is none.
     pub(super) fn reserve(&self) -> Option<u64> {
+        if self.is_finishing.get() {
+            return None;
+        }
         self.reorder.borrow_mut().reserve()
     }
 
@@ -175,7 +189,7 @@ impl Client {
     fn has_taken(&self) -> bool {
         self.untaken() < if self.memory.is_scarce() { 1 } else { FEW }
     }
-    /// Bytes of answers that are whole, or whose beginning may leave.
+    /// Bytes of answers that do not wait for those of other parts.
     fn untaken(&self) -> usize {
         self.reorder.borrow().held()
     }
@@ -291,6 +305,12 @@ impl Client {
         self.ended.notify_one();
     }
 
+    /// Takes no more requests: the connection closes when those before have their answers.
+    pub(super) fn finish_all(&self) {
+        self.is_finishing.set(true);
+        self.answered.notify_one();
+    }
+
     /// Notes that nobody takes answers any more.
     pub(super) fn leave(&self) {
         if !self.is_gone.replace(true) {
@@ -319,7 +339,8 @@ impl Client {
             out.push(answer);
         }
         self.memory.give(taken);
-        !may_leave(reorder.first())
+        let has_all = self.is_finishing.get() && reorder.waiting() == 0;
+        has_all || !may_leave(reorder.first())
     }
 }
 
@@ -375,6 +396,9 @@ mod tests {
         let client = client(&memory);
         let place = Place::whole(client.reserve().expect("a place"));
         client.begin(place, Bytes::from(vec![0; 60]));
+        client.queue(30);
+        client.queue(10);
+        assert_eq!((memory.used(), client.held()), (70, 70));
         client.ask(50);
         assert!(memory.is_over());
         client.asked(50);
@@ -396,6 +420,18 @@ mod tests {
         assert_eq!([finish(8000), finish(1), finish(1)], [8000, 7000, 6125]);
         (0..100).for_each(|_| _ = finish(1));
         assert_eq!(client.expected(), LEAST);
+    }
+
+    #[test]
+    fn a_client_that_finishes_gets_the_answers_that_it_waits_for() {
+        let client = client(&Rc::new(Memory::new(100)));
+        let place = Place::whole(client.reserve().expect("a place"));
+        client.finish_all();
+        let mut all = Vec::new();
+        assert_eq!((client.reserve(), client.take(&mut all)), (None, false));
+        client.finish(place, "+OK\r\n".into(), false, 5);
+        assert!(client.take(&mut all));
+        assert_eq!(all, ["+OK\r\n"]);
     }
 
     #[test]

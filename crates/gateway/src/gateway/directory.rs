@@ -5,45 +5,79 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ratewire_acp::wire::Target;
-use ratewire_acp::{Connection, Endpoint};
+use ratewire_acp::{Connection, Dialer};
+use ratewire_config::Host;
 use ratewire_daemon::log::reason;
+use ratewire_daemon::resolve::resolve;
 use ratewire_switch_interface::table::Table;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{info, warn};
 
 /// Time from one attempt to connect to the next.
 const RETRY: Duration = Duration::from_millis(500);
+/// Time for a switch to answer that may be at another address, too.
+const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Asks the switch for its members, again and again, and gives each table to `apply`. Notes
-/// in `lack` why there is no connection.
+/// Asks the switch for its members, again and again, and gives each table and the address of the
+/// switch to `apply`. Notes in `lack` why there is no connection.
 pub(super) async fn follow(
-    endpoint: &Endpoint,
-    switch: SocketAddr,
+    dialer: &Dialer,
+    switch: &Host,
     lack: &RefCell<Option<String>>,
-    apply: impl Fn(&Table),
+    apply: impl Fn(SocketAddr, &Table),
 ) {
+    let (mut last, mut told) = (None, None);
     loop {
         let next = Instant::now() + RETRY;
-        match endpoint.connect_for(switch, Target::Table).await {
-            Ok(connection) => {
-                info!(target: "ratewire_gateway", switch = switch.to_string(), "connected");
+        match connect(dialer, switch, last).await {
+            Ok((address, connection)) => {
+                (last, told) = (Some(address), None);
+                info!(target: "ratewire_gateway", switch = address.to_string(), "connected");
                 lack.take();
-                let reason = read(&connection, &apply).await;
+                let reason = read(&connection, |table| apply(address, table)).await;
                 warn!(target: "ratewire_gateway", reason = reason.as_str(), "the switch is gone");
                 *lack.borrow_mut() = Some(reason);
             }
-            Err(error) => {
-                let reason = reason(&error);
-                warn!(target: "ratewire_gateway", reason = reason.as_str(), "cannot connect with the switch");
-                *lack.borrow_mut() = Some(reason);
+            // It is tried again and again.
+            Err(reason) if told.as_ref() == Some(&reason) => {}
+            Err(reason) => {
+                let why = reason.as_str();
+                warn!(target: "ratewire_gateway", reason = why, "cannot connect with the switch");
+                *lack.borrow_mut() = Some(reason.clone());
+                told = Some(reason);
             }
         }
         sleep_until(next).await;
     }
 }
 
+/// Connects with the switch at one of its addresses, first at that where it was `last`.
+async fn connect(
+    dialer: &Dialer,
+    switch: &Host,
+    last: Option<SocketAddr>,
+) -> Result<(SocketAddr, Connection), String> {
+    let mut addresses = resolve(switch).await.map_err(|error| error.to_string())?;
+    addresses.sort_by_key(|address| Some(*address) != last);
+    let mut why = String::new();
+    let count = addresses.len();
+    for (k, address) in addresses.into_iter().enumerate() {
+        let connecting = dialer.connect_for(address, Target::Table);
+        let connected = match k + 1 == count {
+            true => Ok(connecting.await),
+            false => timeout(PATIENCE, connecting).await,
+        };
+        match connected {
+            Ok(Ok(connection)) => return Ok((address, connection)),
+            Ok(Err(error)) => why = format!("{address}: {}", reason(&error)),
+            Err(_) => why = format!("{address}: no answer within 2 s"),
+        }
+    }
+    Err(why)
+}
+
 /// Takes tables until the connection ends; returns why it did.
-async fn read(connection: &Connection, apply: &impl Fn(&Table)) -> String {
+async fn read(connection: &Connection, apply: impl Fn(&Table)) -> String {
     loop {
         match connection.receive().await {
             Ok(Some(frame)) => match Table::decode(&frame.data) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ratewire_acp::wire::Target;
-use ratewire_acp::{Config, Endpoint, Error, local_for};
+use ratewire_acp::{Config, Dialer, Error};
 use ratewire_framing::{Expect, Framing};
 use ratewire_switch_interface::table::{MemberState, Table};
 use ratewire_units::Bytes as Size;
@@ -44,8 +44,9 @@ enum Spread {
 
 /// The members behind a switch.
 pub(super) struct Ensemble {
-    endpoint: Endpoint,
-    switch: SocketAddr,
+    dialer: Dialer,
+    /// Where the switch has told its members.
+    switch: Cell<Option<SocketAddr>>,
     framing: Framing,
     timeout: Duration,
     /// A random number of this process.
@@ -66,9 +67,8 @@ impl Ensemble {
     /// The members behind a switch, of which nothing is known yet.
     ///
     /// # Errors
-    /// When the socket cannot be opened, or the kernel gives no random numbers.
+    /// When the kernel gives no random numbers.
     pub(super) fn open(
-        switch: SocketAddr,
         framing: Framing,
         timeout: Duration,
         acp: &Config,
@@ -79,8 +79,8 @@ impl Ensemble {
         let (max_rto, unsent_buffer) = (MAX_RTO, UNSENT_BYTES);
         let acp = Config { max_rto, unsent_buffer, application, ..acp.clone() };
         Ok(Ensemble {
-            endpoint: Endpoint::client(local_for(switch), acp)?,
-            switch,
+            dialer: Dialer::new(acp),
+            switch: Cell::new(None),
             framing,
             timeout,
             gateway: u64::from_be_bytes(gateway),
@@ -93,9 +93,9 @@ impl Ensemble {
         })
     }
 
-    /// The socket of all connections with the switch.
-    pub(super) fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+    /// The sockets of all connections with the switch.
+    pub(super) fn dialer(&self) -> &Dialer {
+        &self.dialer
     }
 
     /// Sends a request of a client. One without a key may go to any member.
@@ -186,8 +186,9 @@ impl Ensemble {
         }
     }
 
-    /// Takes what the switch tells of its members.
-    pub(super) fn apply(self: &Rc<Self>, table: &Table) {
+    /// Takes what the switch at an address tells of its members.
+    pub(super) fn apply(self: &Rc<Self>, switch: SocketAddr, table: &Table) {
+        self.switch.set(Some(switch));
         if self.known.replace(Some(table.switch)).is_some_and(|known| known != table.switch) {
             // Connections that have nothing to send would not notice that the switch is another.
             self.upstreams.borrow().values().for_each(|upstream| upstream.reset());
@@ -237,7 +238,9 @@ impl Ensemble {
         let upstream = Rc::new(Upstream::new(name, target, self.framing, self.gateway));
         self.upstreams.borrow_mut().insert(name.to_string(), Rc::clone(&upstream));
         let (ensemble, running) = (Rc::clone(self), Rc::clone(&upstream));
-        spawn_local(async move { running.run(&ensemble.endpoint, ensemble.switch).await });
+        spawn_local(async move {
+            running.run(&ensemble.dialer, || ensemble.switch.get()).await;
+        });
         upstream
     }
 

@@ -36,6 +36,7 @@ mod upstream;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ use counts::{Counts, End};
 use ensemble::Ensemble;
 use memory::Memory;
 use ratewire_acp::Config;
-use ratewire_config::Listen;
+use ratewire_config::{Host, Listen};
 use ratewire_daemon::log::reason;
 use ratewire_daemon::status::Server;
 use ratewire_framing::{Expect, Framing};
@@ -81,8 +82,8 @@ pub struct GatewayConfig {
     pub listen: Listen,
     /// Who may connect to a Unix socket: those who may write to a file of this mode.
     pub listen_mode: u32,
-    /// The switch.
-    pub switch: SocketAddr,
+    /// The switch, which is looked for anew whenever there is no connection.
+    pub switch: Host,
     /// Settings of the connections with the switch.
     pub acp: Config,
     /// Time for an answer, after which a client is told that there is none.
@@ -118,6 +119,8 @@ struct Clients {
     places: Arc<Semaphore>,
     /// Time for a place, after which a client is told that there is none.
     timeout: Duration,
+    /// Whether no more requests are taken.
+    are_finished: Cell<bool>,
 }
 
 impl Gateway {
@@ -127,7 +130,7 @@ impl Gateway {
     /// When the address is taken, or not of this host.
     pub async fn open(config: GatewayConfig) -> Result<Gateway, OpenError> {
         let listener = Listener::open(&config.listen, config.listen_mode).await?;
-        let ensemble = Ensemble::open(config.switch, config.framing, config.timeout, &config.acp);
+        let ensemble = Ensemble::open(config.framing, config.timeout, &config.acp);
         let clients = Clients {
             memory: Rc::new(Memory::new(config.memory)),
             counts: Rc::default(),
@@ -140,8 +143,12 @@ impl Gateway {
             next: Cell::new(0),
             places: Arc::new(Semaphore::new(config.clients.min(Semaphore::MAX_PERMITS))),
             timeout: config.timeout,
+            are_finished: Cell::new(false),
         };
         let ensemble = Rc::new(ensemble.map_err(OpenError::Acp)?);
+        if let Some(address) = config.switch.address() {
+            ensemble.dialer().socket(address).map_err(OpenError::Acp)?;
+        }
         let (clients, started) = (Rc::new(clients), Started::now());
         Ok(Gateway { config, listener, ensemble, clients, started, status: None })
     }
@@ -165,9 +172,18 @@ impl Gateway {
     ///
     /// # Panics
     /// Outside of a [`LocalSet`](tokio::task::LocalSet).
-    pub async fn run(mut self) {
+    pub async fn run(self) {
+        self.run_until(std::future::pending(), Duration::ZERO).await;
+    }
+
+    /// Serves clients until `stop` completes. Then neither clients nor requests are taken, and the
+    /// future completes when clients have their answers, or after `drain`.
+    ///
+    /// # Panics
+    /// Outside of a [`LocalSet`](tokio::task::LocalSet).
+    pub async fn run_until(mut self, stop: impl Future<Output = ()>, drain: Duration) {
         let mut tasks = JoinSet::new();
-        let (ensemble, switch) = (Rc::clone(&self.ensemble), self.config.switch);
+        let (ensemble, switch) = (Rc::clone(&self.ensemble), self.config.switch.clone());
         let lack = Rc::new(RefCell::new(Some(UNASKED.to_string())));
         if let Some(server) = self.status.take() {
             let address = server.address().to_string();
@@ -176,8 +192,8 @@ impl Gateway {
             tasks.spawn_local(server.serve(&GATEWAY, shown));
         }
         tasks.spawn_local(async move {
-            let apply = |table: &_| ensemble.apply(table);
-            directory::follow(ensemble.endpoint(), switch, &lack, apply).await;
+            let apply = |address, table: &_| ensemble.apply(address, table);
+            directory::follow(ensemble.dialer(), &switch, &lack, apply).await;
         });
         let ensemble = Rc::clone(&self.ensemble);
         tasks.spawn_local(async move { ensemble.keep_time().await });
@@ -185,6 +201,20 @@ impl Gateway {
         tasks.spawn_local(async move { clients.keep_memory().await });
         info!(target: "ratewire_gateway", address = self.address().to_string(), "clients served");
         let mut connections = JoinSet::new();
+        tokio::select! {
+            () = self.accept(&mut connections) => {}
+            () = stop => {}
+        }
+        drop(self.listener);
+        self.clients.finish();
+        let all = async { while connections.join_next().await.is_some() {} };
+        if timeout(drain, all).await.is_err() {
+            warn!(target: "ratewire_gateway", "clients are ended that do not have their answers");
+        }
+    }
+
+    /// Takes clients.
+    async fn accept(&self, connections: &mut JoinSet<()>) {
         loop {
             while connections.try_join_next().is_some() {}
             match self.listener.accept().await {
@@ -211,7 +241,7 @@ impl Gateway {
         Shown {
             address: self.address(),
             framing: self.config.framing,
-            switch: self.config.switch,
+            switch: self.config.switch.clone(),
             lack: Rc::clone(lack),
             ensemble: Rc::clone(&self.ensemble),
             memory: Rc::clone(&self.clients.memory),
@@ -230,6 +260,9 @@ impl Clients {
         let Ok(Ok(_place)) = place else {
             return self.refuse(stream).await;
         };
+        if self.are_finished.get() {
+            return;
+        }
         let id = self.next.get();
         self.next.set(id + 1);
         let shared = (Rc::clone(&self.memory), Rc::clone(&self.counts));
@@ -239,6 +272,12 @@ impl Clients {
         serve(&self.rules, ensemble, &self.memory, client, stream).await;
         self.counts.has_served();
         self.all.borrow_mut().remove(&id);
+    }
+
+    /// Has each client get its answers, and nothing more.
+    fn finish(&self) {
+        self.are_finished.set(true);
+        self.all.borrow().values().for_each(|client| client.finish_all());
     }
 
     /// Tells a client that there is no place for it.

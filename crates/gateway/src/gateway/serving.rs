@@ -84,7 +84,7 @@ async fn read_all(
     client: &Rc<Client>,
     mut read: ReadHalf<Stream>,
 ) -> io::Result<()> {
-    let mut requests = Requests::in_pieces(rules.framing, rules.longest).of_client(client.id);
+    let mut requests = Requests::in_pieces(rules.framing, rules.longest).of_client(client.id + 1);
     let mut buffer = BytesMut::new();
     let mut part = Part { memory, bytes: 0 };
     let mut begun = None;
@@ -99,10 +99,9 @@ async fn read_all(
                     begun = None;
                     let (closes, upgrades) = (request.closes, request.upgrades);
                     let upload = request.has_more.then(Rc::<Upload>::default);
+                    client.queue(requests.held());
                     let place = pass_on(ensemble, client, request, upload.clone()).await;
-                    let Some(place) = place else {
-                        continue;
-                    };
+                    let Some(place) = place else { continue };
                     if let Some(upload) = upload {
                         let (requests, buffer, part) = (&mut requests, &mut buffer, &mut part);
                         let mut rest = Rest { requests, buffer, part, upload, upgrades };

@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
 use std::rc::Rc;
 
-use ratewire_config::Listen;
+use ratewire_config::{Host, Listen};
 use ratewire_daemon::log::reason;
 use ratewire_daemon::metrics::{Format, Metrics, Unit, text};
 use ratewire_daemon::status::Served;
@@ -23,7 +22,7 @@ use crate::started::Started;
 pub(super) struct Shown {
     pub(super) address: Listen,
     pub(super) framing: Framing,
-    pub(super) switch: SocketAddr,
+    pub(super) switch: Host,
     /// Why there is no connection with the switch.
     pub(super) lack: Rc<RefCell<Option<String>>>,
     pub(super) ensemble: Rc<Ensemble>,

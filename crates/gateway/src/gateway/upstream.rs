@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ratewire_acp::wire::Target;
-use ratewire_acp::{Connection, Endpoint, Error, Frame};
+use ratewire_acp::{Connection, Dialer, Error, Frame};
 use ratewire_daemon::log::reason;
 use ratewire_framing::Framing;
 use ratewire_switch_interface::status::GatewayMember;
@@ -306,8 +306,9 @@ impl Upstream {
         }
     }
 
-    /// Keeps a connection, until the member is gone and has answered what it had.
-    pub(super) async fn run(&self, endpoint: &Endpoint, switch: SocketAddr) {
+    /// Keeps a connection with the switch, wherever that is, until the member is gone and has
+    /// answered what it had.
+    pub(super) async fn run(&self, dialer: &Dialer, switch: impl Fn() -> Option<SocketAddr>) {
         loop {
             match self.state() {
                 State::Up => {}
@@ -318,7 +319,9 @@ impl Upstream {
                 }
             }
             let next = Instant::now() + RETRY;
-            match endpoint.connect_for(switch, self.target.get()).await {
+            // A member is known from the switch.
+            let Some(switch) = switch() else { return };
+            match dialer.connect_for(switch, self.target.get()).await {
                 Ok(connection) => {
                     let why = self.serve(Rc::new(connection)).await;
                     self.lose(&why);

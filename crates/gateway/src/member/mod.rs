@@ -29,9 +29,9 @@ use gateways::Gateways;
 use link::Link;
 use ratewire_acp::handshakes::Refusal;
 use ratewire_acp::{Config, Endpoint, Error};
-use ratewire_config::Listen;
+use ratewire_config::Server;
 use ratewire_daemon::log::Throttle;
-use ratewire_daemon::status::Server;
+use ratewire_daemon::status::Server as StatusServer;
 use ratewire_framing::Framing;
 use ratewire_switch_interface::status::MEMBER;
 use status::Shown;
@@ -48,8 +48,8 @@ pub struct MemberConfig {
     pub framing: Framing,
     /// Where switches connect to.
     pub listen: SocketAddr,
-    /// The server.
-    pub server: Listen,
+    /// The server. If it is named, each connection looks for its addresses.
+    pub server: Server,
     /// Settings of the connections with switches.
     pub acp: Config,
     /// Time for the server to accept a connection again, after which requests fail.
@@ -64,7 +64,7 @@ pub struct Member {
     counts: Rc<Counts>,
     started: Started,
     /// Where the state is served.
-    status: Option<Server>,
+    status: Option<StatusServer>,
 }
 
 impl Member {
@@ -88,7 +88,7 @@ impl Member {
     /// # Errors
     /// When the address is taken, or not of this host.
     pub async fn with_status(self, address: SocketAddr) -> Result<Member, OpenError> {
-        let server = Server::bind(address).await;
+        let server = StatusServer::bind(address).await;
         let server = server.map_err(|error| OpenError::Status(address, error))?;
         Ok(Member { status: Some(server), ..self })
     }

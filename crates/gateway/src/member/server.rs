@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use ratewire_config::Listen;
+use ratewire_config::Server;
 
 use crate::stream::{Stream, connect};
 
@@ -11,7 +11,7 @@ use crate::stream::{Stream, connect};
 pub(super) const RETRY: Duration = Duration::from_millis(50);
 
 /// Connects with the server, for as long as it may take; a server that is down is asked once.
-pub(super) async fn open(server: &Listen, patience: Duration, is_down: bool) -> io::Result<Stream> {
+pub(super) async fn open(server: &Server, patience: Duration, is_down: bool) -> io::Result<Stream> {
     let mut last = io::Error::from(io::ErrorKind::TimedOut);
     let attempts = async {
         loop {

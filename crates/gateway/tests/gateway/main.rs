@@ -16,7 +16,7 @@ use std::time::Duration;
 use ratewire_acp::{Config, Credentials};
 use ratewire_anypoint::routing::{self, KeyHash};
 use ratewire_anypoint::{FlowControl, Transforms};
-use ratewire_config::Listen;
+use ratewire_config::{Listen, Server};
 use ratewire_framing::Framing;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_gateway::member::{Member, MemberConfig};
@@ -46,7 +46,7 @@ fn member_that_dies(framing: Framing, server: SocketAddr) -> (SocketAddr, JoinHa
     let config = MemberConfig {
         framing,
         listen: local(),
-        server: Listen::Tcp(server),
+        server: Server::Tcp(server.into()),
         acp: acp(),
         patience: Duration::from_millis(200),
     };
@@ -141,7 +141,7 @@ async fn gateway_with(
         framing,
         listen,
         listen_mode: 0o640,
-        switch,
+        switch: switch.into(),
         acp: acp(),
         timeout,
         patience,

@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ratewire_acp::{Config, Credentials};
-use ratewire_config::Listen;
+use ratewire_config::Server;
 use ratewire_framing::Framing;
 use ratewire_gateway::member::{Member, MemberConfig};
 use tokio::task::{LocalSet, spawn_local};
@@ -39,7 +39,7 @@ fn patient_member(framing: &str, server: SocketAddr, patience: Duration) -> Sock
     let config = MemberConfig {
         framing: Framing::named(framing).expect("a framing"),
         listen: local(),
-        server: Listen::Tcp(server),
+        server: Server::Tcp(server.into()),
         acp: acp(),
         patience,
     };

@@ -20,7 +20,8 @@ enum state { XCP, REPAIRING, MARKED };
 struct source {
 	double window, srtt;
 	double fallen_to; /* the RTT to which the window has fallen; it falls once with each */
-	double ssthresh;  /* the halved window: a repair does not grow it beyond */
+	double ssthresh;  /* the halved window: growth turns linear there */
+	double repair_limit; /* half of what was outstanding: a repair does not grow it beyond */
 	double reverse_feedback;
 	double desired, packet, payload_per_packet, packet_per_payload;
 	double wish_carry; /* wishes below 1 B/s, which are saved up */
@@ -41,7 +42,7 @@ static void *source_create(const void *law, const struct ratewire_flow *flow)
 		return NULL;
 	s->packet = (double)flow->packet;
 	s->window = 2 * s->packet;
-	s->fallen_to = s->ssthresh = INFINITY;
+	s->fallen_to = s->ssthresh = s->repair_limit = INFINITY;
 	s->desired = flow->line_rate;
 	s->payload_per_packet = (double)flow->mss / s->packet;
 	s->packet_per_payload = s->packet / (double)flow->mss;
@@ -159,7 +160,7 @@ static void apply_feedback(struct source *s, double feedback, double now)
 	if (s->state == MARKED && now >= s->marked_until)
 		s->state = XCP;
 	s->reverse_feedback = feedback;
-	most = s->state == XCP ? MAX_WINDOW : s->ssthresh;
+	most = s->state == XCP ? MAX_WINDOW : s->repair_limit;
 	s->window = fmin(fmax(s->window + feedback * s->srtt, s->packet), most);
 }
 
@@ -179,7 +180,7 @@ static void on_ack(void *source, const struct ratewire_ack *ack, const uint8_t *
 	}
 }
 
-/* Halves the window, which does not grow beyond that until the repair is over. */
+/* Halves the window. Until the repair is over, it grows to half of what was outstanding. */
 static void halve(struct source *s, const struct ratewire_congestion *c)
 {
 	double flight = (double)c->in_flight * s->packet_per_payload;
@@ -187,6 +188,7 @@ static void halve(struct source *s, const struct ratewire_congestion *c)
 	s->window_before = s->window;
 	s->state_before = s->state;
 	s->ssthresh = fmax(half, 2 * s->packet);
+	s->repair_limit = fmax(s->ssthresh, flight / 2);
 	s->window = half;
 }
 

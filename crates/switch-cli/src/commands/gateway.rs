@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 
+use ratewire_acp::Config;
 use ratewire_command_line::Exit;
-use ratewire_config::Listen;
+use ratewire_config::{Host, Listen};
 use ratewire_daemon::socket::UnixSocket;
+use ratewire_framing::Framing;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_units::{Bytes, Duration};
 
@@ -12,16 +14,28 @@ use super::programs::{Common, longest, time};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    clients: ClientArgs,
+    /// The switch: an address or a name, and a port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4816")]
+    switch: Host,
+    /// Serve the gateway's state by HTTP there: /status.json, and /metrics for Prometheus
+    #[arg(long, value_name = "ADDRESS")]
+    status: Option<SocketAddr>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Options of what stands in front of clients.
+#[derive(clap::Args)]
+pub(super) struct ClientArgs {
     /// Where clients connect to: an address and a port, or unix:/PATH
     #[arg(long, value_name = "ADDRESS")]
-    listen: Listen,
+    pub(super) listen: Listen,
     /// Who may connect to unix:/PATH, as for chmod: 660 for the gateway's user and group; everybody
     /// by default
     #[arg(long, value_name = "MODE", value_parser = mode)]
     listen_mode: Option<u32>,
-    /// The switch
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4816")]
-    switch: SocketAddr,
     /// Time for an answer, after which the client gets an error
     #[arg(long, value_name = "TIME", default_value = "5 s", value_parser = time)]
     timeout: Duration,
@@ -38,38 +52,51 @@ pub(crate) struct Args {
     /// Longest request, and longest head of HTTP up to 64 KiB
     #[arg(long, value_name = "SIZE", default_value = "16 MB", value_parser = longest)]
     longest: Bytes,
-    /// Serve the gateway's state by HTTP there: /status.json, and /metrics for Prometheus
-    #[arg(long, value_name = "ADDRESS")]
-    status: Option<SocketAddr>,
-    #[command(flatten)]
-    common: Common,
+}
+
+impl ClientArgs {
+    /// Notes options that do not go together.
+    pub(super) fn check(&self) -> Result<(), Exit> {
+        if let (Some(_), Listen::Tcp(address)) = (self.listen_mode, &self.listen) {
+            let help = "take `--listen-mode` away, or listen at unix:/PATH";
+            print_stderr!("ratewire: {address} is no file that could have a mode\n  help: {help}");
+            return Err(Exit::Wrong);
+        }
+        Ok(())
+    }
+
+    /// What a gateway is to do for them.
+    pub(super) fn config(&self, framing: Framing, switch: Host, acp: Config) -> GatewayConfig {
+        GatewayConfig {
+            framing,
+            listen: self.listen.clone(),
+            listen_mode: self.listen_mode.unwrap_or(UnixSocket::ALL),
+            switch,
+            acp,
+            timeout: self.timeout.to_std(),
+            patience: self.patience.to_std(),
+            clients: self.clients.max(1) as usize,
+            longest: self.longest.get() as usize,
+            memory: self.memory.get() as usize,
+        }
+    }
+
+    /// Time in which clients get their answers, or are told that there are none.
+    pub(super) fn timeout(&self) -> std::time::Duration {
+        self.timeout.to_std()
+    }
 }
 
 pub(super) fn gateway(args: &Args) -> Exit {
-    if let (Some(_), Listen::Tcp(address)) = (args.listen_mode, &args.listen) {
-        let help = "take `--listen-mode` away, or listen at unix:/PATH";
-        print_stderr!("ratewire: {address} is no file that could have a mode\n  help: {help}");
-        return Exit::Wrong;
-    }
-    let acp = match args.common.acp() {
+    let Args { clients, switch, status, common } = args;
+    let acp = match clients.check().and_then(|()| common.acp()) {
         Ok(acp) => acp,
         Err(exit) => return exit,
     };
-    let config = GatewayConfig {
-        framing: args.common.framing,
-        listen: args.listen.clone(),
-        listen_mode: args.listen_mode.unwrap_or(UnixSocket::ALL),
-        switch: args.switch,
-        acp,
-        timeout: args.timeout.to_std(),
-        patience: args.patience.to_std(),
-        clients: args.clients.max(1) as usize,
-        longest: args.longest.get() as usize,
-        memory: args.memory.get() as usize,
-    };
+    let config = clients.config(common.framing, switch.clone(), acp);
     args.common.run(async |stop| {
         let mut gateway = Gateway::open(config).await?;
-        if let Some(address) = args.status {
+        if let Some(address) = *status {
             gateway = gateway.with_status(address).await?;
         }
         Ok(async {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use ratewire_command_line::Exit;
-use ratewire_config::Listen;
+use ratewire_config::Server;
 use ratewire_gateway::OpenError;
 use ratewire_gateway::member::{Member, MemberConfig};
 use ratewire_units::Duration;
@@ -16,9 +16,9 @@ pub(crate) struct Args {
     /// Where switches connect to
     #[arg(long, value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// The server: an address and a port, or unix:/PATH
+    /// The server: an address or a name and a port, or unix:/PATH
     #[arg(long, value_name = "ADDRESS")]
-    server: Listen,
+    server: Server,
     /// Time for the server to come back, after which requests get an error
     #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = time)]
     patience: Duration,

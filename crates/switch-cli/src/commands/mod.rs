@@ -7,6 +7,7 @@ mod gateway;
 mod key;
 mod member;
 mod programs;
+mod proxy;
 mod register;
 mod run;
 mod status;
@@ -16,6 +17,9 @@ use ratewire_command_line::{Common, Exit};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Spread the requests of unmodified clients over unmodified servers, in one process: gateway,
+    /// switch and members
+    Proxy(Box<proxy::Args>),
     /// Run a switch between peers and the members of an ensemble
     Run(run::Args),
     /// Show the state of a switch, a gateway or a member
@@ -43,6 +47,7 @@ pub(crate) enum Command {
 /// Carries out a command of the program that `root` defines.
 pub(crate) fn run(command: &Command, root: clap::Command) -> Exit {
     match command {
+        Command::Proxy(args) => proxy::proxy(args),
         Command::Run(args) => run::run(args),
         Command::Status(args) => status::status(args),
         Command::Drain(args) => control::drain(args),

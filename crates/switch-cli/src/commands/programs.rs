@@ -1,4 +1,4 @@
-//! What `ratewire-switch gateway` and `ratewire-switch member` share.
+//! What `ratewire-switch gateway`, `member` and `proxy` share.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use ratewire_laws::AnyLaw;
 use ratewire_switch::key::KeyFile;
 use ratewire_units::{Bytes, Duration};
 
-/// Options of both.
+/// Options of `gateway` and `member`.
 #[derive(clap::Args)]
 pub(super) struct Common {
     #[arg(long, value_name = "NAME", value_parser = framing, help = framing_help(), long_help = framings())]
@@ -67,7 +67,7 @@ impl Common {
                 return Exit::Unable;
             }
         };
-        tokio::task::LocalSet::new().block_on(&runtime, async {
+        let exit = tokio::task::LocalSet::new().block_on(&runtime, async {
             let stop = Box::pin(wait_for_stop_signal("the program ends at once"));
             let running = match open(stop).await {
                 Ok(running) => running,
@@ -80,7 +80,10 @@ impl Common {
             notify_ready();
             running.await;
             Exit::Done
-        })
+        });
+        // A name that is being resolved holds nothing up.
+        runtime.shutdown_background();
+        exit
     }
 }
 
@@ -98,13 +101,13 @@ pub(super) fn longest(text: &str) -> Result<Bytes, String> {
 }
 
 /// The names of all framings.
-fn framing_help() -> String {
+pub(super) fn framing_help() -> String {
     let names: Vec<&str> = ratewire_framing::list().map(|framing| framing.name()).collect();
     format!("What a request is: one of {}", names.join(", "))
 }
 
 /// All framings with what they are, a line each.
-fn framings() -> String {
+pub(super) fn framings() -> String {
     let lines = ratewire_framing::list().map(|framing| {
         let (name, summary) = (framing.name(), framing.summary());
         format!("\n- {name}: {}", summary.trim_end_matches('.'))
@@ -112,7 +115,7 @@ fn framings() -> String {
     format!("What a request is:{}", lines.collect::<String>())
 }
 
-fn framing(name: &str) -> Result<Framing, String> {
+pub(super) fn framing(name: &str) -> Result<Framing, String> {
     Framing::named(name)
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ratewire_acp::{Config, Error};
 use ratewire_command_line::{Exit, with_causes};
+use ratewire_config::Host;
 use ratewire_daemon::secret::warn_if_others_may_read;
 use ratewire_switch::config::TokenSource;
 use ratewire_switch::registration::{Registrant, RegistrantConfig, RegistrationEvent};
@@ -21,10 +22,10 @@ const TOKEN: &str = "RATEWIRE_TOKEN";
 /// Options of registration.
 #[derive(clap::Args)]
 pub(super) struct RegisterArgs {
-    /// Register at a switch: the address that `listen` has in [register] of its switch.toml; may be
-    /// given several times
+    /// Register at a switch: the address that `listen` has in [register] of its switch.toml, or its
+    /// host's name and the port; may be given several times
     #[arg(long, value_name = "ADDRESS", requires = "name")]
-    register: Vec<SocketAddr>,
+    register: Vec<Host>,
     /// The member's name at the switch
     #[arg(long, requires = "register")]
     name: Option<String>,
@@ -54,7 +55,7 @@ pub(super) struct Registration {
 
 /// A member that registers.
 pub(super) struct Registering {
-    registrants: Vec<(SocketAddr, Registrant)>,
+    registrants: Vec<(Host, Registrant)>,
     drain: Duration,
 }
 
@@ -73,11 +74,12 @@ impl RegisterArgs {
                 Exit::File
             })?;
             configs.extend(self.register.iter().map(|switch| RegistrantConfig {
-                switch: *switch,
+                switch: switch.clone(),
                 acp: acp.clone(),
                 ensemble: self.ensemble.clone(),
                 name: name.clone(),
-                address: *switch,
+                // Known when the member listens.
+                address: SocketAddr::from(([0, 0, 0, 0], 0)),
                 weight: self.weight,
                 token: token.clone(),
             }));
@@ -92,7 +94,7 @@ impl Registration {
     pub(super) fn open(self, listen: SocketAddr) -> Result<Registering, Error> {
         let address = self.advertise.unwrap_or(listen);
         let open = |config: RegistrantConfig| {
-            Ok((config.switch, Registrant::new(RegistrantConfig { address, ..config })?))
+            Ok((config.switch.clone(), Registrant::new(RegistrantConfig { address, ..config })?))
         };
         let registrants = self.configs.into_iter().map(open).collect::<Result<_, Error>>()?;
         Ok(Registering { registrants, drain: self.drain })
@@ -109,7 +111,7 @@ impl Registering {
             let mut leave = leave.subscribe();
             tasks.spawn_local(async move {
                 let left = async { _ = leave.changed().await };
-                registrant.run(left, |event| note(switch, event)).await;
+                registrant.run(left, |event| note(&switch, event)).await;
             });
         }
         stop.await;
@@ -124,7 +126,7 @@ impl Registering {
     }
 }
 
-fn note(switch: SocketAddr, event: RegistrationEvent) {
+fn note(switch: &Host, event: RegistrationEvent) {
     let switch = switch.to_string();
     match event {
         RegistrationEvent::Registered => {

@@ -8,8 +8,10 @@ mod commands;
 mod common;
 mod deaths;
 mod faults;
+mod hosts;
 mod log;
 mod processes;
+mod proxy;
 mod shards;
 mod status;
 
@@ -85,8 +87,10 @@ fn keys_are_spread_over_servers_and_come_back() {
     let sizes: Vec<u32> = shards.servers.iter().map(|port| size(*port)).collect();
     assert_eq!(sizes.iter().sum::<u32>(), 300);
     assert!(sizes.iter().all(|size| (50..150).contains(size)), "{sizes:?}");
-    let refused = processes::redis(shards.gateway, ["mget key1 key2".to_string()]);
-    assert!(refused[0].starts_with("CROSSSLOT"), "{refused:?}");
+    let both = ["mget key1 key2 key3", "msetnx key1 1 key2 2 key3 3"].map(str::to_string);
+    let both = processes::redis(shards.gateway, both);
+    assert_eq!(both[..3], ["1", "2", "3"]);
+    assert!(both[3].starts_with("CROSSSLOT"), "{both:?}");
     let port = shards.gateway.to_string();
     let load = ["-p", &port, "-t", "set,get", "-n", "2000", "-P", "16", "-q"];
     let load = Command::new("redis-benchmark").args(load).output().expect("redis-benchmark runs");

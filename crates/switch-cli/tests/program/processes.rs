@@ -24,7 +24,16 @@ impl Process {
     }
 
     pub(crate) fn logging_to(log: Stdio, folder: &Path, args: &[&str]) -> Process {
-        let mut command = Command::new(crate::common::PROGRAM);
+        Process::spawn(crate::common::PROGRAM, log, folder, args)
+    }
+
+    /// Another program, which becomes that of the tests.
+    pub(crate) fn of(program: &str, folder: &Path, args: &[&str]) -> Process {
+        Process::spawn(program, Stdio::piped(), folder, args)
+    }
+
+    fn spawn(program: &str, log: Stdio, folder: &Path, args: &[&str]) -> Process {
+        let mut command = Command::new(program);
         command.args(args).current_dir(folder).stderr(log);
         let mut child = command.spawn().expect("the command starts");
         let log = child.stderr.take().map(|pipe| BufReader::new(pipe).lines());

@@ -2,16 +2,20 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ratewire_config::{At, Section};
+use ratewire_config::{At, Host, Section};
 
 use super::{MemberConfig, PeerConfig};
 
 /// The usual `from`: a loopback address if all members are on this host, else any address. Members
 /// that register are taken to be where `register` is.
 pub(super) fn usual_from(members: &[At<MemberConfig>], register: Option<SocketAddr>) -> SocketAddr {
-    let mut addresses = members.iter().map(|member| member.value.address).chain(register);
+    let hosts = || members.iter().map(|member| &member.value.address);
+    let mut addresses = hosts().filter_map(Host::address).chain(register);
     let first = addresses.clone().next().unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
-    match (addresses.all(|address| address.ip().is_loopback()), first.is_ipv4()) {
+    // A name may have any address.
+    let are_known = hosts().all(|host| host.address().is_some());
+    let are_near = are_known && addresses.all(|address| address.ip().is_loopback());
+    match (are_near, first.is_ipv4()) {
         (true, _) => SocketAddr::new(first.ip(), 0),
         (false, true) => SocketAddr::from(([0, 0, 0, 0], 0)),
         (false, false) => SocketAddr::from(([0; 16], 0)),
@@ -35,18 +39,19 @@ pub(super) fn check(
     let known = |address| own.iter().find(|(_, at)| is_same(*at, address));
     for member in members {
         let MemberConfig { name, address, .. } = &member.value;
-        if let Some((key, _)) = known(*address) {
+        if let Some((key, _)) = address.address().and_then(known) {
             let message = format!("the member {name:?} is at the switch's own address, `{key}`");
             root.note(&member.span, message, "give it the address where its server listens");
         }
     }
     let Some(At { value, span }) = peer else { return };
     let help = "give the address where the other switch listens";
-    if let Some((key, _)) = known(value.address) {
+    let Some(peer) = value.address.address() else { return };
+    if let Some((key, _)) = known(peer) {
         root.note(span, format!("the switch would connect to itself, at `{key}`"), help);
     }
     for MemberConfig { name, address, .. } in members.iter().map(|member| &member.value) {
-        if is_same(*address, value.address) {
+        if address.address().is_some_and(|address| is_same(address, peer)) {
             root.note(span, format!("the peer is at the address of the member {name:?}"), help);
         }
     }

@@ -1,11 +1,10 @@
 //! `[[member]]`: the servers behind the switch.
 
-use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
-use ratewire_config::{At, Section};
+use ratewire_config::{At, Host, Section};
 
-use super::address;
+use super::host;
 
 const KEYS: &[&str] = &["address", "name", "prefixes", "weight"];
 /// Members of an ensemble, at most.
@@ -20,8 +19,8 @@ const WEIGHTS: RangeInclusive<f64> = 0.001..=1000.0;
 pub struct MemberConfig {
     /// What people call it.
     pub name: String,
-    /// Its ACP address.
-    pub address: SocketAddr,
+    /// Where it takes ACP.
+    pub address: Host,
     /// Its share of the frames, with `routing = "weighted"`.
     pub weight: f64,
     /// First bytes of the frames that go to it, with `routing = "prefix"`.
@@ -45,7 +44,10 @@ pub(super) fn read(root: &Section<'_>) -> Vec<At<MemberConfig>> {
             let message = format!("there are two members called {:?}", known.value.name);
             section.note(&section.place("name"), message, "give each a name of its own");
         }
-        if members.first().is_some_and(|m| m.value.address.is_ipv4() != member.address.is_ipv4()) {
+        // A name may have addresses of both kinds.
+        let mut known = members.iter().filter_map(|known| known.value.address.address());
+        let own = member.address.address();
+        if own.is_some_and(|own| known.next().is_some_and(|k| k.is_ipv4() != own.is_ipv4())) {
             let message = "some members have IPv4 addresses and some IPv6";
             let help = "give all of them addresses of one kind: they are reached from one socket";
             section.note(&section.place("address"), message, help);
@@ -73,7 +75,7 @@ fn member(section: &Section<'_>) -> Option<MemberConfig> {
     if !section.has("address") {
         section.missing("address", "say where it listens, as in address = \"10.0.0.2:4816\"");
     }
-    let address = address(section, "address");
+    let address = host(section, "address");
     let name = name.filter(|name| {
         let is_good = is_name(name.value);
         if !is_good {

@@ -27,7 +27,7 @@ mod token;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::table::WhenDown;
+pub use crate::table::WhenDown;
 use addresses::usual_from;
 pub use member::MemberConfig;
 pub use member::{is_name, is_weight};
@@ -35,7 +35,7 @@ pub use peer::PeerConfig;
 pub use probe::ProbeConfig;
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_config::socket_path;
-use ratewire_config::{self as config, Section};
+use ratewire_config::{self as config, Host, Section};
 pub use ratewire_config::{ConfigError, Problem};
 use ratewire_units::{Bytes, Duration};
 pub use register::RegisterConfig;
@@ -69,6 +69,10 @@ const LIMITS_KEYS: &[&str] = &["connections", "longest-frame"];
 
 /// Share of the members' traffic that moves between them in a round trip, as in scenarios.
 const SHUFFLE: f64 = 0.1;
+
+const SILENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_millis(500);
+const DRAIN: Duration = Duration::from_secs(10);
 
 /// Configuration of a switch.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,6 +131,32 @@ impl Default for Limits {
 }
 
 impl Config {
+    /// A switch for programs of its own process: with members of this host, the usual settings, and
+    /// ports that the kernel chooses. It has no files.
+    pub fn local(members: Vec<MemberConfig>, routing: RoutingConfig) -> Config {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        Config {
+            listen: any,
+            from: any,
+            key: PathBuf::new(),
+            member_key: PathBuf::new(),
+            status: None,
+            control: None,
+            routing,
+            when_down: None,
+            flow_control: FlowControl::Strict,
+            transforms: TRANSFORMS[0].1,
+            silence: SILENCE,
+            patience: PATIENCE,
+            drain: DRAIN,
+            limits: Limits::default(),
+            peer: None,
+            members,
+            register: None,
+            probe: None,
+        }
+    }
+
     /// Reads a file.
     ///
     /// # Errors
@@ -177,9 +207,9 @@ impl Config {
             routing,
             flow_control: word(root, "flow-control", &FLOW_CONTROL).unwrap_or(FlowControl::Strict),
             transforms: word(root, "transforms", &TRANSFORMS).unwrap_or(TRANSFORMS[0].1),
-            silence: time("silence", Duration::from_secs(1)),
-            patience: time("patience", Duration::from_millis(500)),
-            drain: time("drain", Duration::from_secs(10)),
+            silence: time("silence", SILENCE),
+            patience: time("patience", PATIENCE),
+            drain: time("drain", DRAIN),
             limits: limits(root),
             peer: peer.map(|peer| peer.value),
             members: members.into_iter().map(|member| member.value).collect(),
@@ -206,6 +236,12 @@ fn limits(root: &Section<'_>) -> Limits {
 
 fn address(section: &Section<'_>, key: &str) -> Option<SocketAddr> {
     section.parsed(key, "an address and a port, as in 127.0.0.1:4816").map(|found| found.value)
+}
+
+/// An address or a name, of a host that this one looks for.
+fn host(section: &Section<'_>, key: &str) -> Option<Host> {
+    let allowed = "an address or a host's name, and a port, as in 10.0.0.2:4816 or redis-1:4816";
+    section.parsed(key, allowed).map(|found| found.value)
 }
 
 /// One of some words.

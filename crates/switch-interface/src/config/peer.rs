@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use ratewire_config::{At, Section};
+use ratewire_config::{At, Host, Section};
 use ratewire_laws::AnyLaw;
 
-use super::address;
+use super::host;
 
 const KEYS: &[&str] = &["address", "law"];
 
@@ -13,7 +13,7 @@ const KEYS: &[&str] = &["address", "law"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerConfig {
     /// Where it waits for its peers.
-    pub address: SocketAddr,
+    pub address: Host,
     /// The law of the connection, `name key=value ...`; `None` for the usual one of ACP.
     pub law: Option<String>,
 }
@@ -35,7 +35,11 @@ pub(super) fn read(root: &Section<'_>, listen: SocketAddr) -> Option<At<PeerConf
     if !table.has("address") {
         table.missing("address", "say where the other switch listens, as in \"10.0.0.9:4816\"");
     }
-    let address = address(&table, "address")?;
+    let host = host(&table, "address")?;
+    let span = table.place("address");
+    let Some(address) = host.address() else {
+        return Some(At { value: PeerConfig { address: host, law }, span });
+    };
     let own = listen.ip();
     if address.port() == 0 || address.ip().is_unspecified() || address.ip().is_multicast() {
         let message = format!("the peer cannot be at {address}");
@@ -57,5 +61,5 @@ pub(super) fn read(root: &Section<'_>, listen: SocketAddr) -> Option<At<PeerConf
                     reaches, as in listen = \"0.0.0.0:4816\"";
         table.note(&table.place("address"), message, help);
     }
-    Some(At { value: PeerConfig { address, law }, span: table.place("address") })
+    Some(At { value: PeerConfig { address: host, law }, span })
 }

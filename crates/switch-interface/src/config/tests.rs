@@ -65,7 +65,7 @@ fn every_key_is_read() {
     let config = parse(FULL).unwrap();
     let member = |name: &str, last, weight, prefixes: &[&str]| MemberConfig {
         name: name.into(),
-        address: SocketAddr::from(([10, 0, 0, last], 4816)),
+        address: SocketAddr::from(([10, 0, 0, last], 4816)).into(),
         weight,
         prefixes: prefixes.iter().map(|p| (*p).to_string()).collect(),
     };
@@ -85,7 +85,7 @@ fn every_key_is_read() {
         drain: Duration::from_secs(30),
         limits: Limits { connections: 50, longest_frame: Bytes::new(1_000_000) },
         peer: Some(PeerConfig {
-            address: SocketAddr::from(([10, 0, 1, 1], 4816)),
+            address: SocketAddr::from(([10, 0, 1, 1], 4816)).into(),
             law: Some("rcp alpha=0.3".to_string()),
         }),
         members: vec![member("a", 2, 1.0, &[]), member("b", 3, 2.5, &["x"])],
@@ -115,6 +115,22 @@ fn a_short_file_is_for_this_host() {
     assert_eq!(config.from, SocketAddr::from(([127, 0, 0, 1], 0)));
     assert_eq!((config.member_key, config.status), ("etc/k".into(), None));
     assert_eq!(config.routing, RoutingConfig::RoundRobin);
+}
+
+#[test]
+fn members_and_the_peer_may_be_named() {
+    let text = "key = \"k\"\n[peer]\naddress = \"other:4816\"\n\
+                [[member]]\nname = \"a\"\naddress = \"redis-1.example:5001\"\n\
+                [[member]]\nname = \"b\"\naddress = \"[::1]:5001\"";
+    let config = parse(text).unwrap();
+    assert_eq!(config.members[0].address, Host::Name("redis-1.example".into(), 5001));
+    assert_eq!(config.peer.unwrap().address, Host::Name("other".into(), 4816));
+    // Packets to a name leave from an address that reaches any of its kind.
+    assert_eq!(config.from, SocketAddr::from(([0; 16], 0)));
+    let wrong = text.replace("redis-1.example:5001", "10.0.0.300:5001");
+    let error = parse(&wrong).unwrap_err();
+    assert!(error.contains("is neither an IP address nor a host's name"), "{error}");
+    assert!(error.contains("allowed: an address or a host's name, and a port"), "{error}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! | part | is |
 //! |---|---|
 //! | `routing` | routing modules, those in WebAssembly among them |
+//! | `names` | addresses of members and of the peer that are named |
 //! | `probing` | questions to members, which they must answer to be up |
 //! | `status` | the state of a running switch, by HTTP |
 //! | `metrics` | the state as metrics |
@@ -13,11 +14,13 @@ mod commands;
 mod error;
 mod events;
 mod metrics;
+mod names;
 mod probing;
 mod routing;
 mod status;
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,6 +29,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub use commands::{Command, send};
 pub use error::DaemonError;
 use ratewire_acp::{self as acp, Credentials};
+use ratewire_config::Host;
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
 use ratewire_daemon::log::Throttle;
@@ -47,6 +51,7 @@ use crate::registration::Registry;
 use crate::running::Running;
 use crate::session::SessionConfig;
 use commands::Commands;
+use names::Addresses;
 use probing::Prober;
 use routing::Modules;
 use status::Shown;
@@ -65,14 +70,42 @@ pub fn run(
 ) -> Result<(), DaemonError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(DaemonError::Runtime)?;
-    LocalSet::new().block_on(&runtime, serve(config, stop, reload, ready))
+    let done = LocalSet::new().block_on(&runtime, async {
+        let keys = Keys::read(&config)?;
+        serve(config, keys, stop, reload, |_| ready()).await
+    });
+    // A name that is being resolved holds nothing up.
+    runtime.shutdown_background();
+    done
 }
 
-async fn serve(
+/// What the ends of a switch's connections know each other by.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// That which it shares with its peers.
+    pub peers: Credentials,
+    /// That which it shares with its members.
+    pub members: Credentials,
+}
+
+impl Keys {
+    fn read(config: &Config) -> Result<Keys, DaemonError> {
+        let read = |file| KeyFile::read(file).map_err(DaemonError::Key);
+        Ok(Keys { members: read(&config.member_key)?, peers: read(&config.key)? })
+    }
+}
+
+/// Runs a switch as [`run`] does, in a [`LocalSet`] of the caller's and without files of keys.
+/// `ready` gets the address for peers.
+///
+/// # Errors
+/// As for [`run`].
+pub async fn serve(
     config: Config,
+    keys: Keys,
     stop: impl Future<Output = ()>,
     mut reload: impl AsyncFnMut(),
-    ready: impl FnOnce(),
+    ready: impl FnOnce(SocketAddr),
 ) -> Result<(), DaemonError> {
     let spare = config.register.as_ref().map_or(0, |register| register.members as usize);
     let modules = Rc::new(Modules::load(&config, spare)?);
@@ -86,13 +119,24 @@ async fn serve(
     let mut reloads = pin!(reloads);
     // From here on, a signal to reload is awaited and does not end the process.
     begin(reloads.as_mut()).await;
-    let credentials = KeyFile::read(&config.member_key).map_err(DaemonError::Key)?;
-    let hub = hub(&config, &modules, &credentials, spare)?;
+    let addresses = Addresses::of(&config).await;
+    let hub = hub(&config, &modules, &keys, spare, &addresses);
+    let credentials = keys.members;
     let running = Rc::new(Running::open(config.listen, config.from, hub)?);
     let version = env!("CARGO_PKG_VERSION");
     let address = running.address().to_string();
     info!(target: "ratewire_switch", address, version, "switch ready");
     let mut tasks = JoinSet::new();
+    addresses.note_missing(&running);
+    for (place, member) in config.members.iter().enumerate() {
+        if let host @ Host::Name(..) = member.address.clone() {
+            let running = Rc::clone(&running);
+            tasks.spawn_local(names::follow_member(running, host, config.from, place));
+        }
+    }
+    if let Some(host @ Host::Name(..)) = config.peer.as_ref().map(|peer| peer.address.clone()) {
+        tasks.spawn_local(names::follow_peer(Rc::clone(&running), host, config.listen));
+    }
     let registry = match &config.register {
         Some(register) => {
             if let TokenSource::File(file) = &register.token {
@@ -129,10 +173,12 @@ async fn serve(
         let server = server.map_err(|error| DaemonError::Status(address, error))?;
         let address = server.address().to_string();
         info!(target: "ratewire_switch", address, "status served");
-        let shown = Shown::new(Rc::clone(&running), Rc::clone(&modules), registry, seconds());
+        let hosts = config.members.iter().map(|member| member.address.clone()).collect();
+        let (running, modules) = (Rc::clone(&running), Rc::clone(&modules));
+        let shown = Shown::new(running, modules, registry, seconds(), hosts);
         tasks.spawn_local(server.serve(&PROGRAM, Rc::new(shown)));
     }
-    ready();
+    ready(running.address());
     let stop = async {
         tokio::select! {
             () = stop => {}
@@ -160,25 +206,30 @@ fn settings(config: &Config, credentials: Credentials) -> acp::Config {
 fn hub(
     config: &Config,
     modules: &Modules,
-    credentials: &Credentials,
+    keys: &Keys,
     spare: usize,
-) -> Result<HubConfig, DaemonError> {
-    let members = (0..).zip(&config.members).map(|(number, member)| Member {
-        number,
-        weight: member.weight,
-        prefixes: member.prefixes.clone(),
-        ..Member::new(&member.name, member.address, credentials.clone())
+    addresses: &Addresses,
+) -> HubConfig {
+    let credentials = &keys.members;
+    let members = config.members.iter().enumerate().map(|(place, member)| {
+        let address = addresses.get(place, config.from);
+        Member {
+            number: place as u64,
+            weight: member.weight,
+            prefixes: member.prefixes.clone(),
+            ..Member::new(&member.name, address, credentials.clone())
+        }
     });
-    let mut peers = settings(config, KeyFile::read(&config.key).map_err(DaemonError::Key)?);
+    let mut peers = settings(config, keys.peers.clone());
     // A configuration has laws that there are.
     if let Some(name) = config.peer.as_ref().and_then(|peer| peer.law.as_ref())
         && let Ok(law) = name.parse()
     {
         (peers.law, peers.law_name) = (law, name.clone());
     }
-    Ok(HubConfig {
+    HubConfig {
         peers,
-        peer: config.peer.as_ref().map(|peer| peer.address),
+        peer: config.peer.as_ref().and_then(|peer| peer.address.address()),
         members: members.collect(),
         spare,
         session: SessionConfig {
@@ -190,7 +241,7 @@ fn hub(
         routing: modules.maker(config),
         told: Told { choice: config.routing.told(), when_down: config.when_down },
         patience: config.patience.to_std(),
-    })
+    }
 }
 
 /// Seconds since 1970.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::rc::Rc;
 
+use ratewire_config::Host;
 use ratewire_daemon::log::reason;
 use ratewire_daemon::metrics::{Format, text};
 use ratewire_daemon::status::Served;
@@ -16,7 +17,7 @@ use super::metrics::metrics;
 use super::routing::Modules;
 use tracing::warn;
 
-use crate::hub::{Duty, Health};
+use crate::hub::{Duty, Health, Member};
 use crate::registration::Registry;
 use crate::running::Running;
 
@@ -26,6 +27,8 @@ pub(super) struct Shown {
     modules: Rc<Modules>,
     registry: Option<Rc<Registry>>,
     started: f64,
+    /// The members of the configuration.
+    hosts: Vec<Host>,
 }
 
 impl Shown {
@@ -34,8 +37,18 @@ impl Shown {
         modules: Rc<Modules>,
         registry: Option<Rc<Registry>>,
         started: f64,
+        hosts: Vec<Host>,
     ) -> Shown {
-        Shown { running, modules, registry, started }
+        Shown { running, modules, registry, started, hosts }
+    }
+}
+
+/// The address of a member, or the name that it still has to be found by. Members of the
+/// configuration are before all others.
+fn address(member: &Member, host: Option<&Host>) -> String {
+    match host {
+        Some(host) if member.address.port() == 0 => host.to_string(),
+        _ => member.address.to_string(),
     }
 }
 
@@ -46,7 +59,7 @@ impl Served for Shown {
         let now = self.running.now();
         self.running.look(|hub| {
             let counts = hub.counts();
-            let member = |state: crate::hub::MemberState<'_>| {
+            let member = |(place, state): (usize, crate::hub::MemberState<'_>)| {
                 let (health, reason) = match state.health {
                     Health::Unknown => ("unknown", None),
                     Health::Up => ("up", state.refusal.map(str::to_string)),
@@ -63,7 +76,7 @@ impl Served for Shown {
                 MemberStatus {
                     is_registered: state.is_spare,
                     name: state.member.name.clone(),
-                    address: state.member.address.to_string(),
+                    address: address(state.member, self.hosts.get(place)),
                     health: health.to_string(),
                     reason,
                     peers: state.sessions as u64,
@@ -84,7 +97,7 @@ impl Served for Shown {
                 wrong_keys: hub.strangers()
                     + self.registry.as_ref().map_or(0, |registry| registry.strangers()),
                 totals: Totals { frames_in: counts.frames_in, frames_out: counts.frames_out },
-                members: hub.members().map(member).collect(),
+                members: hub.members().enumerate().map(member).collect(),
                 registration: self.registry.as_ref().map(|registry| RegistrationStatus {
                     address: registry.address().to_string(),
                     members: registry.registered() as u64,

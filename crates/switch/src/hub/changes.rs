@@ -91,6 +91,10 @@ impl Hub {
     pub fn member(&self, place: usize) -> Option<&Member> {
         self.ensemble[place].member.as_ref()
     }
+    /// Whether the member in a place does not answer.
+    pub fn is_down(&self, place: usize) -> bool {
+        self.ensemble[place].is_down()
+    }
     /// Whether the member in a place gets new frames.
     pub fn duty(&self, place: usize) -> Duty {
         self.ensemble[place].duty

@@ -67,6 +67,14 @@ impl Hub {
         Some((dialled.address, matches!(dialled.state, State::Connected(_))))
     }
 
+    /// Connects to a peer at another address from now on. A connection that there is stays.
+    pub fn dial(&mut self, address: SocketAddr) {
+        match &mut self.dialled {
+            Some(dialled) => dialled.address = address,
+            None => self.dialled = Some(Dialled::new(address)),
+        }
+    }
+
     /// Connects to the peer, if that is due.
     pub(super) fn dial_if_due(&mut self, now: Duration) {
         let Some(dialled) = &mut self.dialled else { return };

@@ -12,11 +12,22 @@ use ratewire_units::Time;
 
 use super::ensemble::RETRY;
 use super::seat::Scope;
-use super::{Hub, HubEvent, Numbers, Seat, Seen, SessionId};
+use super::{Hub, HubConfig, HubEvent, Numbers, Seat, Seen, SessionId};
 use crate::session::{MEMBER_LOST, Peer, PeerKind, Session};
 
 /// Code of a reset of a peer whose members are all for another application.
 const OTHER_APPLICATION: u64 = 5;
+
+impl HubConfig {
+    /// Time for members to answer before a session begins without them. One that is for a single
+    /// member can do nothing without it.
+    fn patience(&self, scope: Scope) -> Duration {
+        match scope {
+            Scope::All | Scope::Gone => self.patience,
+            Scope::One(_) => self.patience.max(self.session.silence.to_std()),
+        }
+    }
+}
 
 impl Hub {
     pub(super) fn accept(&mut self, now: Duration, ends: Ends) {
@@ -81,7 +92,7 @@ impl Hub {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         self.events.push(HubEvent::PeerConnected(seat.session.peer()));
         seat.is_welcome = true;
-        seat.begins_at = Some(now + self.config.patience);
+        seat.begins_at = Some(now + self.config.patience(seat.scope));
         for member in 0..self.ensemble.len() {
             if !self.ensemble[member].is_down() {
                 self.connect(now, id, member);
@@ -195,9 +206,9 @@ impl Hub {
         let time = seat.time(now);
         seat.session.begin(time);
         let late: Vec<usize> = seat.awaited().collect();
+        let began = latest.saturating_sub(self.config.patience(seat.scope));
         self.end_if_for_one(id, "it has not answered");
         for k in late {
-            let began = latest.saturating_sub(self.config.patience);
             if self.ensemble[k].heard.is_none_or(|heard| heard < began) {
                 self.miss(now, k, "it has not answered a handshake in time");
             }

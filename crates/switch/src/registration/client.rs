@@ -5,8 +5,11 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use ratewire_acp::{Config, Connection, Endpoint, Error, local_for};
+use ratewire_acp::wire::Target;
+use ratewire_acp::{Config, Connection, Dialer, Error};
+use ratewire_config::Host;
 use ratewire_daemon::log::reason;
+use ratewire_daemon::resolve::resolve;
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::time::{sleep, timeout};
 
@@ -15,6 +18,8 @@ use crate::config::Token;
 
 /// Time for the switch to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Time for an address of a switch that has others, too.
+const ATTEMPT: Duration = Duration::from_secs(2);
 /// Time for the end of a registration that is over to reach the switch.
 const FAREWELL: Duration = Duration::from_secs(1);
 /// Time before the second attempt. Each wait is twice the one before, up to the longest.
@@ -26,8 +31,8 @@ const RENEWALS: u32 = 3;
 /// What a member says of itself.
 #[derive(Clone, Debug)]
 pub struct RegistrantConfig {
-    /// The switch's address for registrations.
-    pub switch: SocketAddr,
+    /// Where the switch takes registrations. A name is resolved for each attempt.
+    pub switch: Host,
     /// Settings of the connection with it; the credentials are those of the switch's members.
     pub acp: Config,
     /// The ensemble that the switch must serve.
@@ -57,7 +62,7 @@ pub enum RegistrationEvent {
 /// A member that registers at a switch, and again whenever that is needed.
 pub struct Registrant {
     config: RegistrantConfig,
-    endpoint: Endpoint,
+    dialer: Dialer,
     instance: u64,
 }
 
@@ -67,11 +72,14 @@ impl Registrant {
     /// # Errors
     /// When no socket can be had, or the kernel gives no random numbers.
     pub fn new(config: RegistrantConfig) -> Result<Registrant, Error> {
-        let endpoint = Endpoint::client(local_for(config.switch), config.acp.clone())?;
+        let dialer = Dialer::new(config.acp.clone());
+        if let Some(address) = config.switch.address() {
+            dialer.socket(address)?;
+        }
         let mut instance = [0; 8];
         SystemRandom::new().fill(&mut instance).map_err(|_| Error::Random)?;
         let instance = u64::from_be_bytes(instance);
-        Ok(Registrant { config, endpoint, instance })
+        Ok(Registrant { config, dialer, instance })
     }
 
     /// Stays registered until `leave` completes, and then waits until the switch has finished with
@@ -117,11 +125,33 @@ impl Registrant {
         }
     }
 
+    /// Connects with the switch at the first of its addresses that answers.
+    async fn connect(&self) -> Result<Connection, String> {
+        let addresses = resolve(&self.config.switch).await.map_err(|error| error.to_string())?;
+        let mut why = String::new();
+        let count = addresses.len();
+        for (k, address) in addresses.into_iter().enumerate() {
+            let connecting = self.dialer.connect_for(address, Target::Ensemble);
+            let connected = match k + 1 == count {
+                true => connecting.await.map_err(|error| reason(&error)),
+                // Another address is better than one that does not answer.
+                false => timeout(ATTEMPT, connecting)
+                    .await
+                    .map_err(|_| "it does not answer".to_string())
+                    .and_then(|connected| connected.map_err(|error| reason(&error))),
+            };
+            match connected {
+                Ok(connection) => return Ok(connection),
+                Err(failed) => why = failed,
+            }
+        }
+        Err(why)
+    }
+
     /// Registers. Returns the connection, and the time between renewals.
     async fn begin(&self) -> Result<(Connection, Duration), String> {
         let RegistrantConfig { ensemble, name, address, weight, token, .. } = &self.config;
-        let connection = self.endpoint.connect(self.config.switch).await;
-        let connection = connection.map_err(|error| reason(&error))?;
+        let connection = self.connect().await?;
         let application = Message::Register(Application {
             version: VERSION,
             ensemble: ensemble.clone(),

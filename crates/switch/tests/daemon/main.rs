@@ -19,7 +19,7 @@ const REGISTER: &str = "[register]\nlisten = \"REGISTER\"\ntoken = \"token\"\nle
 
 fn registrant(switch: &Switch, name: &str, server: &Endpoint, token: &str) -> RegistrantConfig {
     RegistrantConfig {
-        switch: switch.register,
+        switch: switch.register.into(),
         acp: acp(),
         ensemble: "default".into(),
         name: name.into(),

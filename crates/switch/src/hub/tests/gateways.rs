@@ -104,7 +104,7 @@ fn a_connection_for_a_member_that_does_not_answer_ends() {
     let mut pair = Pair::new(hub(2), Target::Member(1));
     pair.hub.on_timer(ms(1));
     sent(&mut pair.hub, ms(1), Port::Members);
-    pair.exchange(ms(600));
+    pair.exchange(ms(1100));
     let why = pair.peer.closed().map(ToString::to_string).unwrap_or_default();
     assert!(why.contains("member m1 is lost: it has not answered"), "{why}");
     let gone = Pair::new(hub(2), Target::Member(2)).peer;

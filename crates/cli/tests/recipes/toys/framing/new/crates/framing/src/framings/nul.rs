@@ -9,15 +9,22 @@ use crate::violation::Reason;
 pub const ENTRY: Entry = Entry {
     name: "nul",
     summary: "A toy: requests and answers end with a zero byte.",
-    requests: |_| Box::new(Nul),
-    answers: || Box::new(Nul),
+    requests: |_| Box::new(Nul::default()),
+    answers: || Box::new(Nul::default()),
+    streams: false,
     probe: |_| b"",
+    opening: |_| b"",
     refusal: |_| Bytes::new(),
+    is_store: false,
+    may_repeat: |_| false,
     failure: |_, _| None,
 };
 
-#[derive(Debug)]
-struct Nul;
+#[derive(Debug, Default)]
+struct Nul {
+    /// Bytes of the answer in the last window.
+    ready: usize,
+}
 
 /// Bytes up to the first zero byte, which counts.
 fn length(window: &[u8]) -> Option<usize> {
@@ -33,7 +40,17 @@ impl RequestScanner for Nul {
 
 impl AnswerScanner for Nul {
     fn scan(&mut self, _: Expect, window: &[u8]) -> Result<Step<AnswerCut>, Reason> {
-        Ok(length(window).map_or(more(window), |length| Step::Done(AnswerCut::whole(length))))
+        let length = length(window);
+        self.ready = length.map_or(window.len(), |_| 0);
+        Ok(length.map_or(more(window), |length| Step::Done(AnswerCut::whole(length))))
+    }
+
+    fn ready(&self) -> usize {
+        self.ready
+    }
+
+    fn pass(&mut self, count: usize) {
+        self.ready -= count;
     }
 }
 
