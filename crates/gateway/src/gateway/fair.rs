@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// under way stands before the items of others, whatever it costs.
 const FIRST: usize = 32;
 const MOST: usize = 128;
+/// Cost of items that a flow may send in a row: answers of one client that come together leave
+/// together.
+const QUANTUM: u64 = 16 << 10;
 
 /// Items that wait, by flow.
 #[derive(Debug)]
@@ -16,8 +19,10 @@ pub(super) struct Fair<T> {
     flows: BTreeMap<u64, Flow<T>>,
     /// Flows whose next item may leave, by its start tag.
     ready: BTreeSet<(u64, u64)>,
-    /// Start tag of the last item that has left.
+    /// Start tag of the last item that has left in its turn.
     now: u64,
+    /// The flow that sends, and what it may yet send in a row.
+    turn: (u64, u64),
 }
 
 #[derive(Debug)]
@@ -39,7 +44,7 @@ impl<T> Flow<T> {
 
 impl<T> Default for Fair<T> {
     fn default() -> Fair<T> {
-        Fair { flows: BTreeMap::new(), ready: BTreeSet::new(), now: 0 }
+        Fair { flows: BTreeMap::new(), ready: BTreeSet::new(), now: 0, turn: (0, 0) }
     }
 }
 
@@ -60,23 +65,34 @@ impl<T> Fair<T> {
 
     /// The next item that may leave.
     pub(super) fn peek(&self) -> Option<&T> {
-        let (_, flow) = self.ready.first()?;
-        self.flows.get(flow)?.waiting.front().map(|(_, item)| item)
+        let flow = self.next()?;
+        self.flows.get(&flow)?.waiting.front().map(|(_, item)| item)
+    }
+
+    /// The flow whose turn it is.
+    fn next(&self) -> Option<u64> {
+        let (flow, left) = self.turn;
+        let goes_on = left > 0 && self.flows.get(&flow).is_some_and(Flow::is_ready);
+        if goes_on { Some(flow) } else { self.ready.first().map(|(_, flow)| *flow) }
     }
 
     /// Takes the next item that may leave.
     pub(super) fn pop(&mut self) -> Option<T> {
-        let (tag, flow) = self.ready.first().copied()?;
-        self.now = tag;
+        let flow = self.next()?;
+        if self.turn.0 != flow || self.turn.1 == 0 {
+            self.turn = (flow, QUANTUM);
+            self.now = self.flows.get(&flow)?.tag;
+        }
         let mut next = None;
         self.change(flow, |known| {
-            next = known.waiting.pop_front().map(|(cost, item)| {
+            next = known.waiting.pop_front().inspect(|(cost, _)| {
                 known.tag += cost;
                 known.under_way += 1;
-                item
             });
         });
-        next
+        let (cost, item) = next?;
+        self.turn.1 = self.turn.1.saturating_sub(cost);
+        Some(item)
     }
 
     /// Notes that an item of a flow is done which has cost `more` than was paid.
@@ -162,13 +178,12 @@ mod tests {
     #[test]
     fn flows_get_equal_shares_of_bytes() {
         let mut fair = Fair::default();
-        (0..100).for_each(|_| fair.push(1, 10, 1));
-        (0..100).for_each(|_| fair.push(2, 30, 2));
+        (0..100).for_each(|_| fair.push(1, QUANTUM, 1));
+        (0..100).for_each(|_| fair.push(2, 3 * QUANTUM, 2));
         let first = served(&mut fair, 80);
         assert_eq!(first.iter().filter(|flow| **flow == 1).count(), 60);
         // Who comes later has no claim to what others had before.
-        fair.push(3, 10, 3);
-        (0..20).for_each(|_| fair.push(3, 10, 3));
+        (0..21).for_each(|_| fair.push(3, QUANTUM, 3));
         let next = served(&mut fair, 7 * 5);
         let of = |flow| next.iter().filter(|served| **served == flow).count();
         assert!(of(3) <= 16 && of(1) >= 14 && of(2) >= 4, "{next:?}");
@@ -178,14 +193,25 @@ mod tests {
     fn answers_that_cost_more_than_was_paid_are_paid_for_later() {
         let mut fair = Fair::default();
         for _ in 0..20 {
-            fair.push(1, 10, 1);
-            fair.push(2, 10, 2);
+            fair.push(1, QUANTUM, 1);
+            fair.push(2, QUANTUM, 2);
         }
         assert_eq!([fair.pop(), fair.pop()], [Some(1), Some(2)]);
-        fair.done(1, 1000);
+        fair.done(1, 100 * QUANTUM);
         fair.done(2, 0);
         assert_eq!(served(&mut fair, 19), [2; 19]);
         assert_eq!(served(&mut fair, 20), [1; 19]);
+    }
+
+    #[test]
+    fn short_items_of_a_flow_leave_together() {
+        let mut fair = Fair::default();
+        for _ in 0..20 {
+            fair.push(1, QUANTUM / 8, 1);
+            fair.push(2, QUANTUM / 8, 2);
+        }
+        let expected: Vec<u64> = [1, 2, 1, 2].into_iter().flat_map(|flow| [flow; 8]).collect();
+        assert_eq!(served(&mut fair, 32), expected);
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Drop for Process {
 /// The address in a line of the log.
 pub(crate) fn address(line: &str) -> String {
     let (_, rest) = line.split_once("address=\"").expect("an address");
-    rest.trim_end_matches('"').to_string()
+    rest.split('"').next().unwrap_or_default().to_string()
 }
 
 /// Gives `redis-cli` these commands, and returns its answers.

@@ -131,7 +131,8 @@ pub async fn serve(
     for (place, member) in config.members.iter().enumerate() {
         if let host @ Host::Name(..) = member.address.clone() {
             let running = Rc::clone(&running);
-            tasks.spawn_local(names::follow_member(running, host, config.from, place));
+            let told = addresses.why(place);
+            tasks.spawn_local(names::follow_member(running, host, config.from, place, told));
         }
     }
     if let Some(host @ Host::Name(..)) = config.peer.as_ref().map(|peer| peer.address.clone()) {

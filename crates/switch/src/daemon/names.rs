@@ -121,6 +121,11 @@ impl Addresses {
         self.0[place].clone().unwrap_or_else(|_| nowhere(from))
     }
 
+    /// Why the member in a place has no address, if it has none.
+    pub(super) fn why(&self, place: usize) -> Option<String> {
+        self.0[place].clone().err()
+    }
+
     /// Takes members without an address for down.
     pub(super) fn note_missing(&self, running: &Running) {
         for (place, address) in self.0.iter().enumerate() {
@@ -131,14 +136,15 @@ impl Addresses {
     }
 }
 
-/// Keeps the address of the member in a place.
+/// Keeps the address of the member in a place; `told` is why it has none, as was logged.
 pub(super) async fn follow_member(
     running: Rc<Running>,
     host: Host,
     from: SocketAddr,
     place: usize,
+    told: Option<String>,
 ) {
-    let mut named = Named { host, from, told: None };
+    let mut named = Named { host, from, told };
     let mut looked = Instant::now();
     loop {
         let is_down = running.look(|hub| hub.is_down(place));

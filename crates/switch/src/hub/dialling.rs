@@ -67,10 +67,11 @@ impl Hub {
         Some((dialled.address, matches!(dialled.state, State::Connected(_))))
     }
 
-    /// Connects to a peer at another address from now on. A connection that there is stays.
+    /// Connects to a peer at this address from now on. What has begun with another goes on.
     pub fn dial(&mut self, address: SocketAddr) {
         match &mut self.dialled {
-            Some(dialled) => dialled.address = address,
+            Some(dialled) if dialled.state == State::Apart => dialled.address = address,
+            Some(_) => {}
             None => self.dialled = Some(Dialled::new(address)),
         }
     }

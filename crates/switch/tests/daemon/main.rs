@@ -295,28 +295,31 @@ async fn a_module_is_reloaded_and_a_bad_one_leaves_it_as_it_is() {
     .await;
 }
 
-/// One switch connects to another, and says so.
+/// One switch connects to another, by its address or by its host's name, and says so.
 #[tokio::test(flavor = "current_thread")]
 async fn a_switch_tells_of_its_peer() {
     in_time(async {
-        let (one, other) = (running::folder(), running::folder());
-        let server = serve(1);
-        let member = running::members(&[("a", &server)]);
-        let waits = Switch::start(one.path(), &member);
-        let peer = format!("[peer]\naddress = \"{}\"\n{member}", waits.peers);
-        let dials = Switch::start(other.path(), &peer);
-        let address = waits.peers.to_string();
-        while dials.status().await.peer
-            != Some(PeerStatus { address: address.clone(), is_connected: true })
-        {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+        for host in ["127.0.0.1", "localhost"] {
+            let (one, other) = (running::folder(), running::folder());
+            let server = serve(1);
+            let member = running::members(&[("a", &server)]);
+            let waits = Switch::start(one.path(), &member);
+            let port = waits.peers.port();
+            let peer = format!("[peer]\naddress = \"{host}:{port}\"\n{member}");
+            let dials = Switch::start(other.path(), &peer);
+            let address = waits.peers.to_string();
+            while dials.status().await.peer
+                != Some(PeerStatus { address: address.clone(), is_connected: true })
+            {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            while waits.status().await.peers != 1 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            let table = dials.status().await.table();
+            assert!(table.contains(&format!("{address}, connected")), "{table}");
+            assert_eq!(waits.status().await.peer, None);
         }
-        while waits.status().await.peers != 1 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        let table = dials.status().await.table();
-        assert!(table.contains(&format!("{address}, connected")), "{table}");
-        assert_eq!(waits.status().await.peer, None);
     })
     .await;
 }
