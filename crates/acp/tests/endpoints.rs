@@ -171,6 +171,8 @@ async fn strangers_get_no_connection_and_no_answer() {
     let refused = stranger.connect(server.address());
     let waited = tokio::time::timeout(std::time::Duration::from_millis(700), refused).await;
     assert!(waited.is_err(), "the server does not answer");
+    assert_eq!(server.stranger().await, stranger.address());
+    assert!(server.strangers() > 0 && friend.strangers() == 0);
     // Bytes that are no packets, and packets of connections that nobody knows.
     let socket = tokio::net::UdpSocket::bind(any()).await.unwrap();
     for bytes in [&b"GET / HTTP/1.1\r\n"[..], &[b'A', b'C', 1, 1], &[b'A', b'C', 1, 0, 0]] {

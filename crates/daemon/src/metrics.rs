@@ -143,17 +143,17 @@ impl Metrics<'_> {
     ///
     /// # Errors
     /// If the encoder refuses the metric.
-    pub fn counters<'s, const N: usize>(
+    pub fn counters<'s, V: EncodeCounterValue, const N: usize>(
         &mut self,
         name: &str,
         help: &str,
         unit: Option<Unit>,
-        series: impl Iterator<Item = ([(&'s str, &'s str); N], u64)>,
+        series: impl Iterator<Item = ([(&'s str, &'s str); N], V)>,
     ) -> fmt::Result {
         let kind = MetricType::Counter;
         let mut metric = self.encoder.encode_descriptor(name, help, unit.as_ref(), kind)?;
         for (labels, value) in series {
-            metric.encode_family(&labels)?.encode_counter::<NoLabelSet, u64, f64>(&value, None)?;
+            metric.encode_family(&labels)?.encode_counter::<NoLabelSet, V, f64>(&value, None)?;
         }
         Ok(())
     }

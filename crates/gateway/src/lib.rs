@@ -18,6 +18,7 @@ mod frame;
 pub mod fuzzing;
 pub mod gateway;
 pub mod member;
+mod started;
 mod stream;
 
 pub use frame::{CREDIT, Message, Replies, Reply, RequestFrame, read_replies};

@@ -30,6 +30,9 @@ pub enum OpenError {
     /// The address for clients cannot be used.
     #[error("cannot serve clients at {0}")]
     Listen(Listen, #[source] io::Error),
+    /// The address for the status cannot be used.
+    #[error("cannot serve the status at {0}")]
+    Status(SocketAddr, #[source] io::Error),
     /// The ACP socket cannot be used.
     #[error("cannot use ACP")]
     Acp(#[source] acp::Error),

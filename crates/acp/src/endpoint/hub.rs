@@ -52,6 +52,10 @@ pub(super) struct Hub {
     connected: Vec<Connected>,
     /// The last client of another application.
     refusal: Option<Refusal>,
+    /// Where the last first packet came from that was not made with the keys, and the number of
+    /// all such packets.
+    stranger: Option<SocketAddr>,
+    strangers: u64,
     /// Connections that have changed for those who hold them.
     changed: Vec<ConnectionId>,
 }
@@ -68,6 +72,8 @@ impl Hub {
             accepted: VecDeque::new(),
             connected: Vec::new(),
             refusal: None,
+            stranger: None,
+            strangers: 0,
             changed: Vec::new(),
         })
     }
@@ -141,6 +147,10 @@ impl Hub {
             }
             Event::Unanswered(id) => self.connected.push((id, Err(Error::NoAnswer))),
             Event::Refused(refusal) => self.refusal = Some(refusal),
+            Event::Stranger(from) => {
+                self.stranger = Some(from);
+                self.strangers += 1;
+            }
             Event::RefusedBy(id, other) => {
                 let own = self.config.application.clone();
                 self.connected.push((id, Err(Error::OtherApplication { own, other })));
@@ -269,6 +279,15 @@ impl Hub {
     }
     pub(super) fn has_refusal(&self) -> bool {
         self.refusal.is_some()
+    }
+    pub(super) fn take_stranger(&mut self) -> Option<SocketAddr> {
+        self.stranger.take()
+    }
+    pub(super) fn has_stranger(&self) -> bool {
+        self.stranger.is_some()
+    }
+    pub(super) fn strangers(&self) -> u64 {
+        self.strangers
     }
     pub(super) fn take_connected(&mut self) -> Vec<Connected> {
         core::mem::take(&mut self.connected)

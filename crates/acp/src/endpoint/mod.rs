@@ -36,6 +36,8 @@ struct Shared {
     waiting: Mutex<BTreeMap<ConnectionId, Arc<Notify>>>,
     /// Wakes who waits for a client of another application.
     refused: Notify,
+    /// Wakes who waits for a client without the keys.
+    strange: Notify,
     connecting: Mutex<BTreeMap<ConnectionId, oneshot::Sender<Result<(), Error>>>>,
     is_shut: AtomicBool,
     has_ended: AtomicBool,
@@ -75,6 +77,9 @@ impl Shared {
         }
         if hub.has_refusal() {
             self.refused.notify_one();
+        }
+        if hub.has_stranger() {
+            self.strange.notify_one();
         }
     }
 
@@ -147,6 +152,7 @@ impl Endpoint {
             wake: Notify::new(),
             accepted: Notify::new(),
             refused: Notify::new(),
+            strange: Notify::new(),
             waiting: Mutex::default(),
             connecting: Mutex::default(),
             is_shut: AtomicBool::new(false),
@@ -234,6 +240,25 @@ impl Endpoint {
             }
             refused.await;
         }
+    }
+
+    /// Where the next first packet comes from that was not made with the keys: its client has other
+    /// keys, or anybody has sent bytes in the name of this address. Of packets that come while
+    /// nobody waits, only the last is known.
+    pub async fn stranger(&self) -> SocketAddr {
+        loop {
+            let strange = self.shared.strange.notified();
+            if let Some(stranger) = self.shared.hub().take_stranger() {
+                return stranger;
+            }
+            strange.await;
+        }
+    }
+
+    /// Number of first packets so far that were not made with the keys. A client that has other
+    /// keys repeats its packet for ten seconds.
+    pub fn strangers(&self) -> u64 {
+        self.shared.hub().strangers()
     }
 
     /// Closes all connections; what was written still arrives. The socket is closed when all are

@@ -61,6 +61,9 @@ pub enum Event {
     Unanswered(ConnectionId),
     /// A client of another application has been told so, and has no connection.
     Refused(Refusal),
+    /// A first packet has come that was not made with the keys. It gets no answer, and need not
+    /// come from this address.
+    Stranger(SocketAddr),
     /// A server is for the application that this names, and has no connection.
     RefusedBy(ConnectionId, String),
 }
@@ -261,7 +264,13 @@ impl Handshakes {
             return None;
         }
         // Who has not the keys gets no answer.
-        self.accept(now, path, client, initial.message).ok()
+        match self.accept(now, path, client, initial.message) {
+            Ok(event) => Some(event),
+            Err(Error::Handshake(HandshakeError::Keys | HandshakeError::Stranger)) => {
+                Some(Event::Stranger(from))
+            }
+            Err(_) => None,
+        }
     }
 
     fn accept(

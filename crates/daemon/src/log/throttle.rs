@@ -6,12 +6,17 @@ use std::time::Duration;
 /// Usual number of events that are logged in a second.
 const USUAL: u32 = 10;
 
-/// Admits some events in each second, and counts the others. Events of one sort have a throttle of
+/// Seconds for one event of a [`Throttle::slow`].
+const SLOW: u64 = 10;
+
+/// Admits some events in each period, and counts the others. Events of one sort have a throttle of
 /// their own, so that they cannot hide those of another.
 #[derive(Debug)]
 pub struct Throttle {
     most: u32,
-    second: Cell<u64>,
+    /// Seconds of a period.
+    period: u64,
+    now: Cell<u64>,
     admitted: Cell<u32>,
     left_out: Cell<u64>,
 }
@@ -26,9 +31,19 @@ impl Default for Throttle {
 impl Throttle {
     /// A throttle that admits `most` events a second.
     pub fn new(most: u32) -> Throttle {
+        Throttle::of(most, 1)
+    }
+
+    /// A throttle that admits one event in ten seconds: for what programs repeat again and again.
+    pub fn slow() -> Throttle {
+        Throttle::of(1, SLOW)
+    }
+
+    fn of(most: u32, period: u64) -> Throttle {
         Throttle {
             most,
-            second: Cell::default(),
+            period,
+            now: Cell::default(),
             admitted: Cell::default(),
             left_out: Cell::default(),
         }
@@ -37,8 +52,8 @@ impl Throttle {
     /// Whether an event may be logged, this long after the start. If it may, the result is the
     /// number of events that were left out before it.
     pub fn admit(&self, uptime: Duration) -> Option<u64> {
-        let second = uptime.as_secs();
-        if self.second.replace(second) != second {
+        let now = uptime.as_secs() / self.period;
+        if self.now.replace(now) != now {
             self.admitted.set(0);
         }
         if self.admitted.get() == self.most {
@@ -64,5 +79,8 @@ mod tests {
         assert_eq!(throttle.admit(at(1000)), Some(0));
         let single = Throttle::new(1);
         assert_eq!([at(0), at(0), at(1000)].map(|at| single.admit(at)), [Some(0), None, Some(1)]);
+        let slow = Throttle::slow();
+        let admitted = [0, 9999, 10_000, 10_001].map(|millis| slow.admit(at(millis)));
+        assert_eq!(admitted, [Some(0), None, Some(1), None]);
     }
 }

@@ -7,6 +7,7 @@ use ratewire_framing::Expect;
 use tokio::time::Instant;
 
 use super::client::{Client, Place};
+use super::counts::Cause;
 use super::upload::Upload;
 
 /// A request that no member has yet.
@@ -32,10 +33,10 @@ impl Ask {
     }
 
     /// Tells the client that there is no answer.
-    pub(super) fn fail(self, why: &str) {
+    pub(super) fn fail(self, cause: Cause, why: &str) {
         if let Some(upload) = &self.upload {
             upload.end();
         }
-        self.client.fail(self.place, self.expect, why, false);
+        self.client.fail(self.place, self.expect, (cause, why), false);
     }
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use ratewire_framing::{Expect, Framing, Reorder};
 use tokio::sync::Notify;
 
+use super::counts::{Cause, Counts, End};
 use super::gather::Gathers;
 use super::memory::Memory;
 
@@ -52,6 +53,7 @@ pub(super) struct Client {
     pub(super) id: u64,
     framing: Framing,
     memory: Rc<Memory>,
+    pub(super) counts: Rc<Counts>,
     reorder: RefCell<Reorder>,
     /// Requests that have parts.
     pub(super) gathers: Gathers,
@@ -67,6 +69,8 @@ pub(super) struct Client {
     is_held: Cell<bool>,
     /// Whether nobody takes answers any more.
     is_gone: Cell<bool>,
+    /// Whether the client was ended.
+    is_ended: Cell<bool>,
     /// Whether no more requests are taken.
     is_finishing: Cell<bool>,
     /// Woken when answers may leave, when there may be room for requests, and when the client is
@@ -77,11 +81,16 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(id: u64, framing: Framing, memory: Rc<Memory>) -> Client {
+    pub(super) fn new(
+        id: u64,
+        framing: Framing,
+        (memory, counts): (Rc<Memory>, Rc<Counts>),
+    ) -> Client {
         Client {
             id,
             framing,
             memory,
+            counts,
             reorder: RefCell::new(Reorder::new(MOST, MOST_HELD)),
             gathers: Gathers::default(),
             closes_after: Cell::new(None),
@@ -90,6 +99,7 @@ impl Client {
             expected: Cell::new(LEAST),
             is_held: Cell::new(false),
             is_gone: Cell::new(false),
+            is_ended: Cell::new(false),
             is_finishing: Cell::new(false),
             answered: Notify::new(),
             room: Notify::new(),
@@ -192,6 +202,7 @@ impl Client {
     /// Puts an answer, or what is left of it, in its place, after which the connection may close;
     /// with all of it, the answer has `length` bytes.
     pub(super) fn finish(&self, place: Place, rest: Bytes, closes: bool, length: u64) {
+        self.counts.answer();
         // A long answer counts for some time: the client may ask for such a one again.
         self.expected.set(length.max(self.expected.get() / 8 * 7).max(LEAST));
         if closes {
@@ -202,7 +213,14 @@ impl Client {
 
     /// Puts an error in the place of an answer. If the framing has none, or a part of the answer is
     /// there, the connection closes.
-    pub(super) fn fail(&self, place: Place, expect: Expect, why: &str, has_begun: bool) {
+    pub(super) fn fail(
+        &self,
+        place: Place,
+        expect: Expect,
+        (cause, why): (Cause, &str),
+        has_begun: bool,
+    ) {
+        self.counts.fail(cause);
         // Nothing has left of an answer that has parts.
         let has_begun = has_begun && !self.gathers.has(place.order);
         self.gathers.fail(place.order, place.part, why);
@@ -252,7 +270,7 @@ impl Client {
             self.answered.notify_one();
         }
         if self.held() > LIMIT {
-            self.end();
+            self.end(End::NotReading);
         }
     }
 
@@ -279,8 +297,11 @@ impl Client {
         }
     }
 
-    /// Ends the client, who takes no answers.
-    pub(super) fn end(&self) {
+    /// Ends the client.
+    pub(super) fn end(&self, why: End) {
+        if !self.is_ended.replace(true) {
+            self.counts.end(why);
+        }
         self.ended.notify_one();
     }
 
@@ -328,7 +349,8 @@ mod tests {
     use super::*;
 
     fn client(memory: &Rc<Memory>) -> Client {
-        Client::new(0, Framing::named("resp").expect("a framing"), Rc::clone(memory))
+        let shared = (Rc::clone(memory), Rc::default());
+        Client::new(0, Framing::named("resp").expect("a framing"), shared)
     }
 
     /// Whether a client has been ended.
@@ -358,6 +380,7 @@ mod tests {
         assert!(!is_ended(&client).await);
         put(65);
         assert!(is_ended(&client).await);
+        assert_eq!(client.counts.clients().ended_not_reading, 1);
         assert_eq!(memory.used(), client.held());
         let mut all = Vec::new();
         client.take(&mut all);
@@ -415,13 +438,15 @@ mod tests {
     fn an_answer_that_breaks_off_closes_the_connection() {
         let client = client(&Rc::new(Memory::new(100)));
         let [first, second] = [(); 2].map(|()| Place::whole(client.reserve().expect("a place")));
-        client.fail(first, Expect::ORDINARY, "why", false);
+        client.fail(first, Expect::ORDINARY, (Cause::Down, "why"), false);
         client.begin(second, "$100\r\n".into());
         let mut all = Vec::new();
         assert!(!client.take(&mut all));
         assert_eq!(all, ["-ERR why\r\n", "$100\r\n"]);
-        client.fail(second, Expect::ORDINARY, "why", true);
+        client.fail(second, Expect::ORDINARY, (Cause::Lost, "why"), true);
         assert!(client.take(&mut all));
         assert_eq!(all.concat(), b"-ERR why\r\n$100\r\n");
+        let failed = client.counts.requests().failed;
+        assert_eq!((failed.down, failed.lost, failed.all()), (1, 1, 2));
     }
 }

@@ -1,5 +1,6 @@
 //! The connection by which the switch tells its members.
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -18,8 +19,13 @@ const RETRY: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Asks the switch for its members, again and again, and gives each table and the address of the
-/// switch to `apply`.
-pub(super) async fn follow(dialer: &Dialer, switch: &Host, apply: impl Fn(SocketAddr, &Table)) {
+/// switch to `apply`. Notes in `lack` why there is no connection.
+pub(super) async fn follow(
+    dialer: &Dialer,
+    switch: &Host,
+    lack: &RefCell<Option<String>>,
+    apply: impl Fn(SocketAddr, &Table),
+) {
     let (mut last, mut told) = (None, None);
     loop {
         let next = Instant::now() + RETRY;
@@ -27,13 +33,17 @@ pub(super) async fn follow(dialer: &Dialer, switch: &Host, apply: impl Fn(Socket
             Ok((address, connection)) => {
                 (last, told) = (Some(address), None);
                 info!(target: "ratewire_gateway", switch = address.to_string(), "connected");
+                lack.take();
                 let reason = read(&connection, |table| apply(address, table)).await;
-                warn!(target: "ratewire_gateway", reason, "the switch is gone");
+                warn!(target: "ratewire_gateway", reason = reason.as_str(), "the switch is gone");
+                *lack.borrow_mut() = Some(reason);
             }
             // It is tried again and again.
             Err(reason) if told.as_ref() == Some(&reason) => {}
             Err(reason) => {
-                warn!(target: "ratewire_gateway", reason, "cannot connect with the switch");
+                let why = reason.as_str();
+                warn!(target: "ratewire_gateway", reason = why, "cannot connect with the switch");
+                *lack.borrow_mut() = Some(reason.clone());
                 told = Some(reason);
             }
         }

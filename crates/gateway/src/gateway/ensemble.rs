@@ -20,6 +20,7 @@ use tokio::time::{Instant, timeout};
 use super::ask::Ask;
 use super::choice::{Choice, Chosen};
 use super::client::{Client, Place};
+use super::counts::Cause;
 use super::upload::Upload;
 use super::upstream::{State, UNSENT, Upstream};
 use crate::frame::{Message, RequestFrame};
@@ -106,6 +107,7 @@ impl Ensemble {
         bytes: Bytes,
         upload: Option<Rc<Upload>>,
     ) {
+        client.counts.ask();
         self.asked.set(self.asked.get() + 1);
         let is_for_any = key.is_none();
         let key = key.unwrap_or_else(|| self.asked.get().wrapping_mul(GOLDEN));
@@ -138,11 +140,14 @@ impl Ensemble {
         for (part, member) in (0..).zip(&members) {
             let request = RequestFrame { key: 0, expect, bytes: bytes.clone() };
             let content = Message::Request(request).encode();
+            client.counts.ask();
             let (client, place) = (Rc::clone(client), Place { order, part });
             let upload = None;
             let ask = Ask { client, place, expect, since, content, is_for_any, may_repeat, upload };
             match member.state() {
-                State::Down(why) => ask.fail(&format!("member {} is down: {why}", member.name())),
+                State::Down(why) => {
+                    ask.fail(Cause::Down, &format!("member {} is down: {why}", member.name()));
+                }
                 State::Up | State::Leaving | State::Gone => member.ask(ask),
             }
         }
@@ -173,7 +178,7 @@ impl Ensemble {
         };
         match chosen {
             Chosen::Member(member) => member.ask(ask),
-            Chosen::Down(why) => ask.fail(&why),
+            Chosen::Down(why) => ask.fail(Cause::Down, &why),
             Chosen::Nobody => {
                 ask.client.ask(ask.content.len());
                 self.waiting.borrow_mut().push_back(ask);
@@ -239,19 +244,23 @@ impl Ensemble {
         upstream
     }
 
+    /// The connections with members, in the order of their names.
+    pub(super) fn upstreams(&self) -> Vec<Rc<Upstream>> {
+        self.upstreams.borrow().values().cloned().collect()
+    }
+
     /// Sends what has waited until a client takes its answers.
     pub(super) fn resume(&self, client: &Client) {
-        let all: Vec<Rc<Upstream>> = self.upstreams.borrow().values().cloned().collect();
-        all.iter().for_each(|upstream| upstream.resume(client));
+        self.upstreams().iter().for_each(|upstream| upstream.resume(client));
     }
 
     /// Forgets the requests of a client that is gone.
     pub(super) fn forget(&self, client: &Client) {
-        let all: Vec<Rc<Upstream>> = self.upstreams.borrow().values().cloned().collect();
-        all.iter().for_each(|upstream| upstream.forget(client));
+        self.upstreams().iter().for_each(|upstream| upstream.forget(client));
         self.waiting.borrow_mut().retain(|ask| {
             let stays = ask.client.id != client.id;
             if !stays {
+                client.counts.abandon(1);
                 client.asked(ask.content.len());
             }
             stays
@@ -263,12 +272,11 @@ impl Ensemble {
         loop {
             tokio::time::sleep(self.timeout / 8).await;
             let Some(before) = Instant::now().checked_sub(self.timeout) else { continue };
-            let all: Vec<Rc<Upstream>> = self.upstreams.borrow().values().cloned().collect();
-            all.iter().for_each(|upstream| upstream.expire(before));
+            self.upstreams().iter().for_each(|upstream| upstream.expire(before));
             while let Some(ask) = self.waiting.borrow_mut().pop_front_if(|ask| ask.since <= before)
             {
                 ask.client.asked(ask.content.len());
-                ask.fail(UNSENT);
+                ask.fail(Cause::Late, UNSENT);
             }
         }
     }

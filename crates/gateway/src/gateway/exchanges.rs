@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::ask::Ask;
 use super::client::Client;
+use super::counts::Cause;
 use super::upload::Upload;
 use crate::frame::CREDIT;
 
@@ -36,9 +37,10 @@ impl Exchange {
     }
 
     /// Tells the client that there is no answer, or no more of it.
-    pub(super) fn fail(&mut self, why: &str) {
+    pub(super) fn fail(&mut self, cause: Cause, why: &str) {
         if !self.settle() {
-            self.ask.client.fail(self.ask.place, self.ask.expect, why, self.got > 0);
+            let Ask { client, place, expect, .. } = &self.ask;
+            client.fail(*place, *expect, (cause, why), self.got > 0);
         }
     }
 
@@ -89,12 +91,22 @@ pub(super) struct Exchanges {
     /// What they are expected to cost.
     bytes: u64,
     latency: Duration,
+    /// Answers so far, and the sum of their latencies.
+    answered: u64,
+    latency_sum: Duration,
 }
 
 impl Default for Exchanges {
     fn default() -> Exchanges {
         // Frames without a request have the number 0.
-        Exchanges { all: BTreeMap::new(), next: 1, bytes: 0, latency: Duration::ZERO }
+        Exchanges {
+            all: BTreeMap::new(),
+            next: 1,
+            bytes: 0,
+            latency: Duration::ZERO,
+            answered: 0,
+            latency_sum: Duration::ZERO,
+        }
     }
 }
 
@@ -105,6 +117,13 @@ impl Exchanges {
     }
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+    /// Answers so far, and the sum of their latencies.
+    pub(super) fn answered(&self) -> (u64, Duration) {
+        (self.answered, self.latency_sum)
     }
     /// Number of the next frame.
     pub(super) fn next(&self) -> u64 {
@@ -194,7 +213,7 @@ impl Exchanges {
     pub(super) fn expire(&mut self, before: Instant, why: &str) -> Vec<u64> {
         let late = self.all.iter_mut().filter(|(_, exchange)| exchange.is_late(before));
         late.map(|(number, exchange)| {
-            exchange.fail(why);
+            exchange.fail(Cause::Late, why);
             *number
         })
         .collect()
@@ -209,6 +228,8 @@ impl Exchanges {
     /// Takes a measurement of the latency into the mean, as routing modules have it: the first one
     /// is the mean, a later one counts 1/8.
     fn measure(&mut self, latency: Duration) {
+        self.answered += 1;
+        self.latency_sum += latency;
         self.latency = match self.latency {
             Duration::ZERO => latency,
             mean => mean - mean / 8 + latency / 8,

@@ -58,6 +58,11 @@ impl<T> Fair<T> {
         });
     }
 
+    /// Items that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.flows.values().map(|flow| flow.waiting.len()).sum()
+    }
+
     /// The next item that may leave.
     pub(super) fn peek(&self) -> Option<&T> {
         let flow = self.next()?;

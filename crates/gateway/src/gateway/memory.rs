@@ -21,9 +21,13 @@ impl Memory {
     }
 
     /// Bytes that are held.
-    #[cfg(test)]
     pub(super) fn used(&self) -> usize {
         self.used.get()
+    }
+
+    /// Bytes that may be held.
+    pub(super) fn most(&self) -> usize {
+        self.most
     }
 
     /// Whether half of the memory is taken: the other half is for answers on their way.

@@ -7,6 +7,8 @@
 //! | `parts` | requests that go to several members |
 //! | `gather` | the answers of their parts |
 //! | `memory` | the bytes that are held for all clients |
+//! | `counts` | clients and requests so far |
+//! | `status` | the gateway's state, by HTTP |
 //! | `ensemble` | the members, and requests that have none yet |
 //! | `directory` | what the switch tells of its members |
 //! | `choice` | the member of a request |
@@ -19,6 +21,7 @@
 mod ask;
 mod choice;
 mod client;
+mod counts;
 mod directory;
 mod ensemble;
 mod exchanges;
@@ -27,30 +30,37 @@ mod gather;
 mod memory;
 mod parts;
 mod serving;
+mod status;
 mod upload;
 mod upstream;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use client::Client;
+use counts::{Counts, End};
 use ensemble::Ensemble;
 use memory::Memory;
 use ratewire_acp::Config;
 use ratewire_config::{Host, Listen};
 use ratewire_daemon::log::reason;
+use ratewire_daemon::status::Server;
 use ratewire_framing::{Expect, Framing};
+use ratewire_switch_interface::status::GATEWAY;
 use serving::{Rules, serve};
+use status::Shown;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::{info, warn};
 
+use crate::started::Started;
 use crate::stream::{Listener, OpenError, Stream};
 
 /// Pause after a connection that the system cannot hand over: it has no file descriptors left.
@@ -59,6 +69,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 const MOST_QUEUED: usize = 1024;
 /// What a client is told that has waited for a place in vain.
 const NO_PLACE: &str = "the gateway has as many clients as it may have";
+
+/// Why a gateway has no connection with the switch that has just begun.
+const UNASKED: &str = "it has not answered yet";
 
 /// What a gateway is to do.
 #[derive(Clone, Debug)]
@@ -91,11 +104,15 @@ pub struct Gateway {
     listener: Listener,
     ensemble: Rc<Ensemble>,
     clients: Rc<Clients>,
+    started: Started,
+    /// Where the state is served.
+    status: Option<Server>,
 }
 
 /// The clients, and what they share.
 struct Clients {
     memory: Rc<Memory>,
+    counts: Rc<Counts>,
     rules: Rules,
     all: RefCell<BTreeMap<u64, Rc<Client>>>,
     next: Cell<u64>,
@@ -116,6 +133,7 @@ impl Gateway {
         let ensemble = Ensemble::open(config.framing, config.timeout, &config.acp);
         let clients = Clients {
             memory: Rc::new(Memory::new(config.memory)),
+            counts: Rc::default(),
             rules: Rules {
                 framing: config.framing,
                 longest: config.longest,
@@ -131,7 +149,18 @@ impl Gateway {
         if let Some(address) = config.switch.address() {
             ensemble.dialer().socket(address).map_err(OpenError::Acp)?;
         }
-        Ok(Gateway { config, listener, ensemble, clients: Rc::new(clients) })
+        let (clients, started) = (Rc::new(clients), Started::now());
+        Ok(Gateway { config, listener, ensemble, clients, started, status: None })
+    }
+
+    /// Serves the gateway's state by HTTP at an address, too.
+    ///
+    /// # Errors
+    /// When the address is taken, or not of this host.
+    pub async fn with_status(self, address: SocketAddr) -> Result<Gateway, OpenError> {
+        let server = Server::bind(address).await;
+        let server = server.map_err(|error| OpenError::Status(address, error))?;
+        Ok(Gateway { status: Some(server), ..self })
     }
 
     /// The address for clients.
@@ -152,12 +181,19 @@ impl Gateway {
     ///
     /// # Panics
     /// Outside of a [`LocalSet`](tokio::task::LocalSet).
-    pub async fn run_until(self, stop: impl Future<Output = ()>, drain: Duration) {
+    pub async fn run_until(mut self, stop: impl Future<Output = ()>, drain: Duration) {
         let mut tasks = JoinSet::new();
         let (ensemble, switch) = (Rc::clone(&self.ensemble), self.config.switch.clone());
+        let lack = Rc::new(RefCell::new(Some(UNASKED.to_string())));
+        if let Some(server) = self.status.take() {
+            let address = server.address().to_string();
+            info!(target: "ratewire_gateway", address, "status served");
+            let shown = Rc::new(self.shown(&lack));
+            tasks.spawn_local(server.serve(&GATEWAY, shown));
+        }
         tasks.spawn_local(async move {
             let apply = |address, table: &_| ensemble.apply(address, table);
-            directory::follow(ensemble.dialer(), &switch, apply).await;
+            directory::follow(ensemble.dialer(), &switch, &lack, apply).await;
         });
         let ensemble = Rc::clone(&self.ensemble);
         tasks.spawn_local(async move { ensemble.keep_time().await });
@@ -200,12 +236,28 @@ impl Gateway {
             }
         }
     }
+
+    fn shown(&self, lack: &Rc<RefCell<Option<String>>>) -> Shown {
+        Shown {
+            address: self.address(),
+            framing: self.config.framing,
+            switch: self.config.switch.clone(),
+            lack: Rc::clone(lack),
+            ensemble: Rc::clone(&self.ensemble),
+            memory: Rc::clone(&self.clients.memory),
+            counts: Rc::clone(&self.clients.counts),
+            started: self.started,
+        }
+    }
 }
 
 impl Clients {
     /// Serves a client once there is a place for it.
     async fn serve(&self, ensemble: &Rc<Ensemble>, stream: Stream) {
-        let Ok(Ok(_place)) = timeout(self.timeout, self.places.acquire()).await else {
+        self.counts.wait();
+        let place = timeout(self.timeout, self.places.acquire()).await;
+        self.counts.has_waited();
+        let Ok(Ok(_place)) = place else {
             return self.refuse(stream).await;
         };
         if self.are_finished.get() {
@@ -213,9 +265,12 @@ impl Clients {
         }
         let id = self.next.get();
         self.next.set(id + 1);
-        let client = Rc::new(Client::new(id, self.rules.framing, Rc::clone(&self.memory)));
+        let shared = (Rc::clone(&self.memory), Rc::clone(&self.counts));
+        let client = Rc::new(Client::new(id, self.rules.framing, shared));
         self.all.borrow_mut().insert(id, Rc::clone(&client));
+        self.counts.serve();
         serve(&self.rules, ensemble, &self.memory, client, stream).await;
+        self.counts.has_served();
         self.all.borrow_mut().remove(&id);
     }
 
@@ -227,6 +282,7 @@ impl Clients {
 
     /// Tells a client that there is no place for it.
     async fn refuse(&self, mut stream: Stream) {
+        self.counts.refuse();
         if let Some(answer) = self.rules.framing.failure(Expect::ORDINARY, NO_PLACE) {
             _ = timeout(self.timeout, stream.write_all(&answer)).await;
         }
@@ -242,7 +298,7 @@ impl Clients {
                 let Some(client) = most.filter(|client| client.held() > 0) else { break };
                 warn!(target: "ratewire_gateway", bytes = client.held(),
                       "a client is ended that does not take its answers");
-                client.end();
+                client.end(End::Memory);
                 client.leave();
             }
         }

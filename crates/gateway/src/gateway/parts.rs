@@ -6,6 +6,7 @@ use bytes::Bytes;
 use ratewire_framing::{Expect, Gather, Part};
 
 use super::client::{Client, Place};
+use super::counts::Cause;
 use super::ensemble::Ensemble;
 
 /// Sends the parts of a request. Once one has failed, the others are not sent.
@@ -21,7 +22,7 @@ pub(super) fn split(
     for (number, Part { key, expect, bytes }) in (0..).zip(parts) {
         let place = Place { order, part: number };
         match client.gathers.failure(order) {
-            Some(why) => client.fail(place, expect, &why, false),
+            Some(why) => client.fail(place, expect, (Cause::OtherPart, &why), false),
             None => ensemble.ask(client, place, (key, expect), bytes, None),
         }
     }
@@ -40,7 +41,7 @@ pub(super) async fn all(
     let parts = ensemble.ask_all(client, order, expect, &bytes);
     if parts == 0 {
         let why = "the gateway does not know all servers: connect to each directly";
-        client.fail(Place::whole(order), expect, why, false);
+        client.fail(Place::whole(order), expect, (Cause::Unsent, why), false);
     }
     client.expect(order, parts.max(1));
 }

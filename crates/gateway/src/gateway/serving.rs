@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::client::{Client, Place};
+use super::counts::End;
 use super::ensemble::Ensemble;
 use super::memory::Memory;
 use super::parts;
@@ -104,7 +105,13 @@ async fn read_all(
                     if let Some(upload) = upload {
                         let (requests, buffer, part) = (&mut requests, &mut buffer, &mut part);
                         let mut rest = Rest { requests, buffer, part, upload, upgrades };
-                        if !rest.pass_on(rules, &mut read).await? {
+                        let passed = rest.pass_on(rules, &mut read).await;
+                        if let Err(error) = &passed
+                            && error.kind() == io::ErrorKind::TimedOut
+                        {
+                            client.end(End::Slow);
+                        }
+                        if !passed? {
                             client.close_after(place);
                             return std::future::pending().await;
                         }
@@ -116,6 +123,7 @@ async fn read_all(
                     }
                 }
                 Err(violation) => {
+                    client.counts.end(End::Violation);
                     if let Some(place) = client.reserve() {
                         client.answer(place, violation.answer);
                         client.close_after(place);
@@ -144,7 +152,10 @@ async fn read_all(
                 read.read_buf(&mut buffer).await
             };
             // Who takes so long holds memory that others need.
-            let Ok(count) = timeout_at(until, more).await else { return Ok(()) };
+            let Ok(count) = timeout_at(until, more).await else {
+                client.end(End::Slow);
+                return Ok(());
+            };
             count?
         };
         if count == 0 {
@@ -216,7 +227,10 @@ async fn pass_on(
 ) -> Option<u64> {
     let place = client.reserve()?;
     match request.route {
-        Route::Local(bytes) => client.answer(place, bytes),
+        Route::Local(bytes) => {
+            client.counts.answer_here();
+            client.answer(place, bytes);
+        }
         Route::Split(list, gather) => parts::split(ensemble, client, place, list, gather),
         Route::All(expect, gather) => {
             parts::all(ensemble, client, place, (expect, request.bytes), gather).await;

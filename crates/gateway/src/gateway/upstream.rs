@@ -11,12 +11,14 @@ use ratewire_acp::wire::Target;
 use ratewire_acp::{Connection, Dialer, Error, Frame};
 use ratewire_daemon::log::reason;
 use ratewire_framing::Framing;
+use ratewire_switch_interface::status::GatewayMember;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout};
-use tracing::warn;
+use tracing::{info, warn};
 
 use super::ask::Ask;
 use super::client::Client;
+use super::counts::Cause;
 use super::exchanges::{Exchange, Exchanges};
 use super::fair::Fair;
 use super::upload::Upload;
@@ -31,6 +33,9 @@ const WELCOME: Duration = Duration::from_secs(5);
 pub(super) const UNSENT: &str = "the switch takes no requests";
 /// Why a request fails that has no answer in time.
 const UNANSWERED: &str = "no server has answered in time";
+
+/// What all members together are called.
+const ALL: &str = "all";
 
 /// Whether the member takes requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +72,8 @@ pub(super) struct Upstream {
     process: Cell<Option<u64>>,
     /// Why there is no connection, as was last logged.
     lack: RefCell<Option<String>>,
+    /// Requests of lost connections that were sent again.
+    sent_again: Cell<u64>,
     /// Woken when a frame is unsent, and when the state has changed or an exchange is over.
     blocked: Notify,
     changed: Notify,
@@ -88,6 +95,7 @@ impl Upstream {
             again: RefCell::default(),
             process: Cell::new(None),
             lack: RefCell::default(),
+            sent_again: Cell::new(0),
             blocked: Notify::new(),
             changed: Notify::new(),
         }
@@ -108,14 +116,55 @@ impl Upstream {
         (exchanges.bytes(), exchanges.latency())
     }
 
+    /// The name for people.
+    fn label(&self) -> &str {
+        if self.name.is_empty() { ALL } else { &self.name }
+    }
+    /// What is known of the member.
+    pub(super) fn status(&self) -> GatewayMember {
+        let exchanges = self.exchanges.borrow();
+        let (answered, latency_sum) = exchanges.answered();
+        let (state, reason) = match self.state() {
+            State::Up => ("up", None),
+            State::Down(why) => ("down", Some(why)),
+            State::Leaving | State::Gone => ("leaving", None),
+        };
+        GatewayMember {
+            name: self.label().to_string(),
+            state: state.to_string(),
+            is_connected: self.connection.borrow().is_some(),
+            reason: reason.or_else(|| self.lack.borrow().clone()),
+            waiting: self.waiting.borrow().waiting() as u64,
+            under_way: exchanges.len() as u64,
+            expected_bytes: exchanges.bytes(),
+            answered,
+            latency_s: exchanges.latency().as_secs_f64(),
+            latency_sum_s: latency_sum.as_secs_f64(),
+            sent_again: self.sent_again.get(),
+        }
+    }
+
     /// Notes what the switch says of the member. Returns requests that it does not have and will
     /// not get.
     pub(super) fn set(&self, target: Target, state: State) -> Vec<Ask> {
         self.target.set(target);
         let takes_more = state == State::Up;
-        *self.state.borrow_mut() = state;
+        let before = self.state.replace(state);
+        self.note_change(&before);
         self.changed.notify_one();
         if takes_more { Vec::new() } else { self.give_back() }
+    }
+
+    /// Logs what has become of the member.
+    fn note_change(&self, before: &State) {
+        let (member, now) = (self.label(), self.state());
+        match &now {
+            _ if now == *before => {}
+            State::Up => info!(target: "ratewire_gateway", member, "member up"),
+            State::Down(reason) => warn!(target: "ratewire_gateway", member, reason, "member down"),
+            State::Leaving => info!(target: "ratewire_gateway", member, "member leaves"),
+            State::Gone => info!(target: "ratewire_gateway", member, "member gone"),
+        }
     }
 
     /// Takes back requests that wait, and those that may be done twice of a connection that is
@@ -134,7 +183,9 @@ impl Upstream {
         let exchange = self.exchanges.borrow_mut().remove(frame.id)?;
         self.waiting.borrow_mut().done(exchange.client().id, 0);
         let why = "the connection with the server is lost: the request may have been done";
-        exchange.again(frame.data).map_err(|mut exchange| exchange.fail(why)).ok()
+        let again = exchange.again(frame.data);
+        self.sent_again.set(self.sent_again.get() + u64::from(again.is_ok()));
+        again.map_err(|mut exchange| exchange.fail(Cause::Lost, why)).ok()
     }
 
     /// Sends a request, now or in its turn.
@@ -154,7 +205,7 @@ impl Upstream {
                 Ok(None) => self.begin(&connection, ask),
                 Err(error @ Error::TooLong { .. }) => {
                     self.waiting.borrow_mut().done(ask.client.id, 0);
-                    ask.fail(&reason(&error));
+                    ask.fail(Cause::Unsent, &reason(&error));
                 }
                 // The connection has no room, or is over, as will be seen.
                 Ok(Some(_)) | Err(_) => {
@@ -224,6 +275,7 @@ impl Upstream {
         let left = self.waiting.borrow_mut().forget(client.id);
         left.iter().for_each(|ask| client.asked(ask.content.len()));
         let numbers = self.exchanges.borrow_mut().abandon(client.id);
+        client.counts.abandon(left.len() + numbers.len());
         self.cancel(&numbers);
     }
 
@@ -241,7 +293,7 @@ impl Upstream {
         };
         for ask in late {
             ask.client.asked(ask.content.len());
-            ask.fail(&why);
+            ask.fail(Cause::Late, &why);
         }
         let numbers = self.exchanges.borrow_mut().expire(before, UNANSWERED);
         self.cancel(&numbers);
@@ -293,7 +345,10 @@ impl Upstream {
         if let Err(why) = begun {
             return why;
         }
-        self.lack.take();
+        if self.lack.take().is_some() {
+            let member = self.label();
+            info!(target: "ratewire_gateway", member, "connected with a member again");
+        }
         *self.connection.borrow_mut() = Some(Rc::clone(&connection));
         self.send_waiting();
         tokio::select! {
@@ -332,6 +387,7 @@ impl Upstream {
                 self.exchanges.borrow().awaited(frame.id).is_some_and(Exchange::is_whole);
             if is_whole && received.is_some_and(|received| frame.id >= received) {
                 connection.send(frame).await.map_err(|error| reason(&error))?;
+                self.sent_again.set(self.sent_again.get() + 1);
             } else if let Some(ask) = self.take_again(frame) {
                 self.ask(ask);
             }
@@ -358,7 +414,7 @@ impl Upstream {
             let exchange = self.exchanges.borrow_mut().remove(number);
             if let Some(mut exchange) = exchange {
                 self.waiting.borrow_mut().done(exchange.client().id, 0);
-                exchange.fail(&format!("the answer is lost: {why}"));
+                exchange.fail(Cause::Lost, &format!("the answer is lost: {why}"));
             }
         }
     }
@@ -367,7 +423,7 @@ impl Upstream {
     fn note_lack(&self, why: &str) {
         let before = self.lack.replace(Some(why.to_string()));
         if before.as_deref() != Some(why) {
-            let member = &self.name;
+            let member = self.label();
             warn!(target: "ratewire_gateway", member, reason = why, "no connection with a member");
         }
     }
@@ -404,7 +460,7 @@ impl Upstream {
                 let exchange = self.exchanges.borrow_mut().remove(number);
                 if let Some(mut exchange) = exchange {
                     self.waiting.borrow_mut().done(exchange.client().id, 0);
-                    exchange.fail(&String::from_utf8_lossy(&why));
+                    exchange.fail(Cause::Server, &String::from_utf8_lossy(&why));
                     self.changed.notify_one();
                 }
             }

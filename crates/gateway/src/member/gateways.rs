@@ -52,6 +52,11 @@ impl Gateways {
         self.process
     }
 
+    /// Number of gateways that are known.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// Notes that a gateway has connected. Its earlier connections are over.
     pub(super) fn hello(&mut self, gateway: u64) -> Visit {
         self.hellos += 1;

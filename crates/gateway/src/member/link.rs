@@ -7,7 +7,9 @@ use std::rc::Rc;
 use bytes::Bytes;
 use ratewire_acp::{Connection, Error, Frame};
 use tokio::sync::{Notify, Semaphore};
+use tokio::time::Instant;
 
+use super::counts::{Cause, Counts, Traffic};
 use super::gateways::{Gateways, Visit};
 use crate::frame::{Message, Replies, Reply};
 
@@ -19,6 +21,7 @@ const OVERHEAD: usize = 64;
 pub(super) struct Link {
     connection: Connection,
     gateways: Rc<RefCell<Gateways>>,
+    traffic: Traffic,
     /// The gateway, if it has said hello.
     visit: Cell<Option<Visit>>,
     is_at_end: Cell<bool>,
@@ -42,10 +45,15 @@ fn room_for(reply: &Reply) -> usize {
 }
 
 impl Link {
-    pub(super) fn new(connection: Connection, gateways: Rc<RefCell<Gateways>>) -> Link {
+    pub(super) fn new(
+        connection: Connection,
+        gateways: Rc<RefCell<Gateways>>,
+        counts: Rc<Counts>,
+    ) -> Link {
         Link {
             connection,
             gateways,
+            traffic: Traffic::new(counts),
             visit: Cell::new(None),
             is_at_end: Cell::new(false),
             replies: RefCell::default(),
@@ -68,10 +76,19 @@ impl Link {
             match Message::decode(frame.data) {
                 Some(Message::Hello { gateway }) => self.greet(frame.id, gateway),
                 Some(Message::Request(_) | Message::Begin(_)) if !self.is_new(frame.id) => {}
-                Some(message) => return Ok(Some((frame.id, message))),
+                Some(message) => {
+                    match message {
+                        Message::Request(_) | Message::Begin(_) => {
+                            self.traffic.begin(frame.id, Instant::now());
+                        }
+                        Message::Cancel { exchange } => self.traffic.cancel(exchange),
+                        _ => {}
+                    }
+                    return Ok(Some((frame.id, message)));
+                }
                 None => {
                     let why = "the frame is not one of a gateway";
-                    self.reply_at_once(frame.id, Reply::Failed(why.into()));
+                    self.fail_at_once(frame.id, Cause::Gateway, why);
                 }
             }
         }
@@ -96,6 +113,23 @@ impl Link {
         self.is_at_end.get()
     }
 
+    /// What the member counts.
+    pub(super) fn counts(&self) -> &Rc<Counts> {
+        self.traffic.counts()
+    }
+
+    /// Adds to the replies why a request has no answer, as soon as there is room.
+    pub(super) async fn fail(&self, exchange: u64, cause: Cause, why: String) {
+        self.traffic.fail(exchange, cause);
+        self.reply(exchange, Reply::Failed(why.into())).await;
+    }
+
+    /// Adds to the replies why a request has no answer, whether there is room or not.
+    pub(super) fn fail_at_once(&self, exchange: u64, cause: Cause, why: &'static str) {
+        self.traffic.fail(exchange, cause);
+        self.reply_at_once(exchange, Reply::Failed(why.into()));
+    }
+
     /// Adds a reply behind those that wait, as soon as there is room.
     pub(super) async fn reply(&self, exchange: u64, reply: Reply) {
         let room = room_for(&reply);
@@ -113,6 +147,10 @@ impl Link {
     }
 
     fn add(&self, exchange: u64, reply: Reply, room: usize) {
+        if matches!(reply, Reply::Answer { .. }) {
+            self.traffic.answer(exchange, Instant::now());
+        }
+        self.traffic.hold(room);
         self.replies.borrow_mut().push_back(Waiting { exchange, reply, room });
         self.added.notify_one();
     }
@@ -139,6 +177,7 @@ impl Link {
             match next {
                 Some(Waiting { exchange, reply, room }) => {
                     self.room.add_permits(room);
+                    self.traffic.release(room);
                     if frame.is_empty() {
                         first = exchange;
                     }

@@ -7,28 +7,38 @@
 //! | `server.rs` | connections with the server |
 //! | `pipeline` | a connection with the server, on which requests follow each other |
 //! | `exchanges` | a connection with the server for each request that is under way |
+//! | `counts.rs` | requests so far, and what is under way |
+//! | `status.rs` | the member's state, by HTTP |
 
+mod counts;
 mod exchanges;
 mod gateways;
 mod link;
 mod pipeline;
 mod server;
+mod status;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use counts::Counts;
 use exchanges::Pool;
 use gateways::Gateways;
 use link::Link;
 use ratewire_acp::handshakes::Refusal;
 use ratewire_acp::{Config, Endpoint, Error};
 use ratewire_config::Server;
+use ratewire_daemon::log::Throttle;
+use ratewire_daemon::status::Server as StatusServer;
 use ratewire_framing::Framing;
+use ratewire_switch_interface::status::MEMBER;
+use status::Shown;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
+use crate::started::Started;
 use crate::stream::OpenError;
 
 /// What a member is to do.
@@ -51,6 +61,10 @@ pub struct Member {
     config: Rc<MemberConfig>,
     endpoint: Endpoint,
     gateways: Rc<RefCell<Gateways>>,
+    counts: Rc<Counts>,
+    started: Started,
+    /// Where the state is served.
+    status: Option<StatusServer>,
 }
 
 impl Member {
@@ -65,7 +79,18 @@ impl Member {
         let endpoint = endpoint.map_err(OpenError::Acp)?;
         let gateways = Gateways::new().ok_or(OpenError::Acp(Error::Random))?;
         let gateways = Rc::new(RefCell::new(gateways));
-        Ok(Member { endpoint, gateways, config: Rc::new(config) })
+        let (config, counts, started) = (Rc::new(config), Rc::default(), Started::now());
+        Ok(Member { config, endpoint, gateways, counts, started, status: None })
+    }
+
+    /// Serves the member's state by HTTP at an address, too.
+    ///
+    /// # Errors
+    /// When the address is taken, or not of this host.
+    pub async fn with_status(self, address: SocketAddr) -> Result<Member, OpenError> {
+        let server = StatusServer::bind(address).await;
+        let server = server.map_err(|error| OpenError::Status(address, error))?;
+        Ok(Member { status: Some(server), ..self })
     }
 
     /// The address for switches.
@@ -78,16 +103,26 @@ impl Member {
     ///
     /// # Panics
     /// Outside of a [`LocalSet`](tokio::task::LocalSet).
-    pub async fn run(self) {
+    pub async fn run(mut self) {
         let address = self.address().to_string();
         info!(target: "ratewire_gateway", address, "switches served");
         let pool = Rc::new(Pool::new(Rc::clone(&self.config)));
+        let refused = Rc::new(Cell::new(0));
+        let mut tasks = JoinSet::new();
+        if let Some(server) = self.status.take() {
+            let address = server.address().to_string();
+            info!(target: "ratewire_gateway", address, "status served");
+            let shown = Rc::new(self.shown(&pool, &refused));
+            tasks.spawn_local(server.serve(&MEMBER, shown));
+        }
         let mut connections = JoinSet::new();
+        let strangers = Throttle::slow();
         let mut last = None;
         loop {
             let accepted = tokio::select! {
                 accepted = self.endpoint.accept() => accepted,
                 refusal = self.endpoint.refused() => {
+                    refused.set(refused.get() + 1);
                     // A switch asks again and again.
                     if last.as_ref() != Some(&refusal) {
                         self.note_refusal(&refusal);
@@ -95,12 +130,32 @@ impl Member {
                     }
                     continue;
                 }
+                from = self.endpoint.stranger() => {
+                    if let Some(left_out) = strangers.admit(self.started.uptime()) {
+                        let switch = from.to_string();
+                        warn!(target: "ratewire_gateway", switch, left_out,
+                              "a switch has another key");
+                    }
+                    continue;
+                }
             };
             let Ok(connection) = accepted else { break };
             while connections.try_join_next().is_some() {}
             let (config, pool) = (Rc::clone(&self.config), Rc::clone(&pool));
-            let link = Link::new(connection, Rc::clone(&self.gateways));
+            let link = Link::new(connection, Rc::clone(&self.gateways), Rc::clone(&self.counts));
             connections.spawn_local(async move { serve(&config, &pool, link).await });
+        }
+    }
+
+    fn shown(&self, pool: &Rc<Pool>, refused: &Rc<Cell<u64>>) -> Shown {
+        Shown {
+            config: Rc::clone(&self.config),
+            endpoint: self.endpoint.clone(),
+            gateways: Rc::clone(&self.gateways),
+            pool: Rc::clone(pool),
+            counts: Rc::clone(&self.counts),
+            refused: Rc::clone(refused),
+            started: self.started,
         }
     }
 

@@ -1,5 +1,7 @@
 //! `ratewire-switch gateway`: stands in front of clients.
 
+use std::net::SocketAddr;
+
 use ratewire_acp::Config;
 use ratewire_command_line::Exit;
 use ratewire_config::{Host, Listen};
@@ -17,6 +19,9 @@ pub(crate) struct Args {
     /// The switch: an address or a name, and a port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4816")]
     switch: Host,
+    /// Serve the gateway's state by HTTP there: /status.json, and /metrics for Prometheus
+    #[arg(long, value_name = "ADDRESS")]
+    status: Option<SocketAddr>,
     #[command(flatten)]
     common: Common,
 }
@@ -83,14 +88,17 @@ impl ClientArgs {
 }
 
 pub(super) fn gateway(args: &Args) -> Exit {
-    let Args { clients, switch, common } = args;
+    let Args { clients, switch, status, common } = args;
     let acp = match clients.check().and_then(|()| common.acp()) {
         Ok(acp) => acp,
         Err(exit) => return exit,
     };
     let config = clients.config(common.framing, switch.clone(), acp);
     args.common.run(async |stop| {
-        let gateway = Gateway::open(config).await?;
+        let mut gateway = Gateway::open(config).await?;
+        if let Some(address) = *status {
+            gateway = gateway.with_status(address).await?;
+        }
         Ok(async {
             tokio::select! {
                 () = gateway.run() => {}

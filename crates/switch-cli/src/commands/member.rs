@@ -22,6 +22,9 @@ pub(crate) struct Args {
     /// Time for the server to come back, after which requests get an error
     #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = time)]
     patience: Duration,
+    /// Serve the member's state by HTTP there: /status.json, and /metrics for Prometheus
+    #[arg(long, value_name = "ADDRESS")]
+    status: Option<SocketAddr>,
     #[command(flatten)]
     register: RegisterArgs,
     #[command(flatten)]
@@ -45,7 +48,10 @@ pub(super) fn member(args: &Args) -> Exit {
         Err(exit) => return exit,
     };
     args.common.run(async |stop| {
-        let member = Member::open(config)?;
+        let mut member = Member::open(config)?;
+        if let Some(address) = args.status {
+            member = member.with_status(address).await?;
+        }
         let registering = registering.open(member.address()).map_err(OpenError::Acp)?;
         Ok(serve(member, registering, stop))
     })

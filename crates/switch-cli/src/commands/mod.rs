@@ -22,7 +22,7 @@ pub(crate) enum Command {
     Proxy(Box<proxy::Args>),
     /// Run a switch between peers and the members of an ensemble
     Run(run::Args),
-    /// Show a switch's members, peers and counters
+    /// Show the state of a switch, a gateway or a member
     Status(status::Args),
     /// Give a member of a running switch no new frames; its sessions close when it has finished
     Drain(control::MemberArgs),

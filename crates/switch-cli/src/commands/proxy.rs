@@ -96,7 +96,8 @@ impl ProxyError {
             ProxyError::Gateway(OpenError::Listen(..)) => {
                 "end the program that has the address, or name another with --listen"
             }
-            ProxyError::Switch(DaemonError::Status(..)) => {
+            ProxyError::Switch(DaemonError::Status(..))
+            | ProxyError::Gateway(OpenError::Status(..)) => {
                 "end the program that has the address, or name another with --status"
             }
             ProxyError::Gateway(OpenError::Acp(_)) | ProxyError::Switch(_) => {

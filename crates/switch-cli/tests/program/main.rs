@@ -13,6 +13,7 @@ mod log;
 mod processes;
 mod proxy;
 mod shards;
+mod status;
 
 use std::process::Command;
 

@@ -17,6 +17,8 @@ pub struct Status {
     pub peers: u64,
     /// The peer that the switch connects to, if there is one.
     pub peer: Option<PeerStatus>,
+    /// First packets that were not made with the key, of peers and of members that register.
+    pub wrong_keys: u64,
     /// What has passed since the start.
     pub totals: Totals,
     /// The members.

@@ -28,6 +28,7 @@ impl Status {
             ("peers", self.peers.to_string()),
             ("frames in", self.totals.frames_in.to_string()),
             ("frames out", self.totals.frames_out.to_string()),
+            ("wrong keys", self.wrong_keys.to_string()),
         ];
         if let Some(PeerStatus { address, is_connected }) = &self.peer {
             let state = if *is_connected { "connected" } else { "not connected" };

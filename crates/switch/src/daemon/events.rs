@@ -1,14 +1,16 @@
 //! What happens in a switch, as its log has it.
 
-use ratewire_daemon::log::reason;
+use ratewire_daemon::log::{Throttle, reason};
 use tracing::{info, warn};
 
-use crate::hub::{Hub, HubEvent};
+use crate::hub::HubEvent;
+use crate::running::Running;
 
-/// Logs an event.
-pub(super) fn note(hub: &Hub, event: HubEvent) {
+/// Logs an event. Packets that were not made with the key are logged as `strangers` admits: anybody
+/// can send them.
+pub(super) fn note(running: &Running, strangers: &Throttle, event: HubEvent) {
     // A member that has gone since has no name any more, and its end was logged.
-    let name = |place| hub.member(place).map(|member| member.name.clone());
+    let name = |place| running.look(|hub| hub.member(place).map(|member| member.name.clone()));
     match event {
         HubEvent::PeerConnected(address) => {
             let peer = address.to_string();
@@ -35,10 +37,13 @@ pub(super) fn note(hub: &Hub, event: HubEvent) {
             let member = name(place);
             warn!(target: "ratewire_switch", member, reason, "member refuses a peer");
         }
-        HubEvent::MemberDrained(place) => {
-            // A place without a member is drained, too, when the switch ends.
-            if let Some(member) = name(place) {
-                info!(target: "ratewire_switch", member, "member drained");
+        HubEvent::MemberDrained(member) => {
+            info!(target: "ratewire_switch", member, "member drained");
+        }
+        HubEvent::Stranger(address) => {
+            if let Some(left_out) = strangers.admit(running.now()) {
+                let peer = address.to_string();
+                warn!(target: "ratewire_switch", peer, left_out, "a peer has another key");
             }
         }
     }

@@ -18,6 +18,8 @@ pub(super) fn metrics(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
     let Totals { frames_in, frames_out } = status.totals;
     out.counter("frames_in", "Frames from peers to members", None, frames_in)?;
     out.counter("frames_out", "Frames from members to peers", None, frames_out)?;
+    let help = "First packets of peers and of members that register, not made with the key";
+    out.counter("wrong_keys", help, None, status.wrong_keys)?;
     let members =
         || status.members.iter().map(|member| ([("member", member.name.as_str())], member));
     let up = members().map(|(labels, member)| (labels, u64::from(member.health == "up")));

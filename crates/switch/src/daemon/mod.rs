@@ -32,12 +32,13 @@ use ratewire_acp::{self as acp, Credentials};
 use ratewire_config::Host;
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
+use ratewire_daemon::log::Throttle;
 use ratewire_daemon::process::begin;
 use ratewire_daemon::secret::warn_if_others_may_read;
 use ratewire_daemon::status::Server;
 pub use ratewire_switch_interface::status::{
-    MemberStatus, ModuleStatus, PROGRAM, PeerStatus, RegistrationStatus, Status, StatusError,
-    Totals, fetch_status,
+    AnyStatus, MemberStatus, ModuleStatus, PROGRAM, PeerStatus, RegistrationStatus, Status,
+    StatusError, Totals, fetch_any, fetch_status,
 };
 pub use routing::check_module;
 use tokio::task::{JoinSet, LocalSet};
@@ -186,7 +187,8 @@ pub async fn serve(
         }
         info!(target: "ratewire_switch", "switch stops, and waits for its peers to end");
     };
-    let noting = |event| running.look(|hub| events::note(hub, event));
+    let strangers = Throttle::slow();
+    let noting = |event| events::note(&running, &strangers, event);
     let done = running.run(stop, config.drain.to_std(), noting).await;
     info!(target: "ratewire_switch", "switch has ended");
     done.map_err(DaemonError::Socket)

@@ -94,6 +94,8 @@ impl Served for Shown {
                     address: address.to_string(),
                     is_connected,
                 }),
+                wrong_keys: hub.strangers()
+                    + self.registry.as_ref().map_or(0, |registry| registry.strangers()),
                 totals: Totals { frames_in: counts.frames_in, frames_out: counts.frames_out },
                 members: hub.members().enumerate().map(member).collect(),
                 registration: self.registry.as_ref().map(|registry| RegistrationStatus {

@@ -9,7 +9,7 @@ use ratewire_acp::wire::{ConnectionId, Initial, PacketType, packet_type};
 use ratewire_anypoint::Side;
 
 use super::ensemble::RETRY;
-use super::{Hub, Port};
+use super::{Hub, HubEvent, Port};
 
 impl Hub {
     /// Handles a datagram.
@@ -107,6 +107,10 @@ impl Hub {
             (Event::Unanswered(_) | Event::RefusedBy(..), Port::Peers) => self.dial_unanswered(),
             // A switch is for any application.
             (Event::Refused(_), _) => {}
+            (Event::Stranger(from), _) => {
+                self.strangers += 1;
+                self.events.push(HubEvent::Stranger(from));
+            }
             (Event::RefusedBy(id, application), Port::Members) => {
                 self.refused(now, id, &application);
             }

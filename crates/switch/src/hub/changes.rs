@@ -147,7 +147,9 @@ impl Hub {
         let has_it = |seat: &Seat| seat.has(place);
         if self.ensemble[place].duty == Duty::Draining && !self.seats.values().any(has_it) {
             self.ensemble[place].duty = Duty::Drained;
-            self.events.push(HubEvent::MemberDrained(place));
+            // A spare place is drained too when the switch stops.
+            let name = self.member(place).map(|member| member.name.clone());
+            self.events.extend(name.map(HubEvent::MemberDrained));
         }
     }
 }

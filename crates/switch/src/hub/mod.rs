@@ -106,10 +106,13 @@ pub enum HubEvent {
     MemberUp(usize),
     /// A member does not answer any more.
     MemberDown(usize, String),
-    /// A member that was drained has no session any more.
-    MemberDrained(usize),
+    /// The member of this name, which was drained, has no session any more.
+    MemberDrained(String),
     /// A member is for another application than a peer, which this names with both.
     MemberRefuses(usize, String),
+    /// A first packet that was not made with the switch's key has come, in the name of this
+    /// address.
+    Stranger(SocketAddr),
 }
 
 /// What a switch knows of a member.
@@ -180,6 +183,8 @@ pub struct Hub {
     events: Vec<HubEvent>,
     /// Frames of sessions that are over.
     past: SessionCounts,
+    /// First packets of peers that were not made with the switch's key.
+    strangers: u64,
 }
 
 impl Hub {
@@ -213,6 +218,7 @@ impl Hub {
             dirty: Default::default(),
             events: Vec::new(),
             past: SessionCounts::default(),
+            strangers: 0,
         })
     }
 
@@ -224,6 +230,10 @@ impl Hub {
     pub fn counts(&self) -> SessionCounts {
         let all = self.seats.values().map(|seat| seat.session.counts());
         all.fold(self.past, SessionCounts::plus)
+    }
+    /// First packets of peers so far that were not made with the switch's key.
+    pub fn strangers(&self) -> u64 {
+        self.strangers
     }
     /// The members.
     pub fn members(&self) -> impl Iterator<Item = MemberState<'_>> {

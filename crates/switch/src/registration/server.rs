@@ -98,6 +98,10 @@ impl Registry {
     pub(crate) fn refused(&self) -> u64 {
         self.refused.get()
     }
+    /// First packets of members so far that were not made with the key.
+    pub(crate) fn strangers(&self) -> u64 {
+        self.endpoint.strangers()
+    }
     pub(crate) fn last_refusal(&self) -> Option<String> {
         self.last_refusal.borrow().clone()
     }
@@ -105,7 +109,20 @@ impl Registry {
     /// Takes registrations until the future is dropped.
     pub(crate) async fn serve(self: Rc<Self>) {
         let mut connections = tokio::task::JoinSet::new();
-        while let Ok(connection) = self.endpoint.accept().await {
+        let strangers = Throttle::slow();
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.endpoint.accept() => accepted,
+                from = self.endpoint.stranger() => {
+                    if let Some(left_out) = strangers.admit(self.running.now()) {
+                        let peer = from.to_string();
+                        warn!(target: "ratewire_switch", peer, left_out,
+                              "a member that would register has another key");
+                    }
+                    continue;
+                }
+            };
+            let Ok(connection) = accepted else { return };
             while connections.try_join_next().is_some() {}
             let registry = Rc::clone(&self);
             connections.spawn_local(async move { registry.attend(connection).await });

@@ -13,6 +13,7 @@ pub(super) use pool::Pool;
 use talk::answer;
 use tokio::task::{AbortHandle, JoinSet};
 
+use super::counts::Cause;
 use super::link::Link;
 use crate::frame::{Message, Reply, RequestFrame};
 
@@ -55,7 +56,7 @@ impl UnderWay {
                     self.end(exchange);
                     let why = "the gateway sends more of a request than it has credit for";
                     self.pool.note(why);
-                    self.link.reply_at_once(exchange, Reply::Failed(why.into()));
+                    self.link.fail_at_once(exchange, Cause::Gateway, why);
                 }
             }
             Message::Credit { exchange, bytes } => {
@@ -83,8 +84,8 @@ impl UnderWay {
         self.exchanges.insert(number, (known, handle));
     }
 
-    /// Ends an exchange before it is over. Its connection with the server is closed. Returns whether
-    /// there was one.
+    /// Ends an exchange before it is over, and closes its connection with the server. Returns
+    /// whether there was one.
     fn end(&mut self, exchange: u64) -> bool {
         let ended = self.exchanges.remove(&exchange);
         if let Some((_, handle)) = &ended {

@@ -123,6 +123,15 @@ impl Pool {
         None
     }
 
+    /// Number of kept connections.
+    pub(in crate::member) fn kept_count(&self) -> usize {
+        self.idle.borrow().len()
+    }
+    /// Bytes of requests that wait for a place.
+    pub(in crate::member) fn waiting(&self) -> usize {
+        self.waiting.get()
+    }
+
     /// Keeps a connection for another request.
     pub(super) fn keep(&self, stream: Stream) {
         let mut idle = self.idle.borrow_mut();

@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use super::exchange::{Exchange, More};
 use super::pool::Pool;
 use crate::frame::{CREDIT, Reply, RequestFrame};
+use crate::member::counts::Cause;
 use crate::member::link::Link;
 use crate::stream::Stream;
 
@@ -30,10 +31,10 @@ enum End {
 pub(super) async fn answer(pool: &Pool, link: &Link, exchange: &Exchange, request: RequestFrame) {
     let why = match pool.place(request.bytes.len()).await {
         Some(_place) => ask(pool, link, exchange, &request).await,
-        None => Err("too many requests wait for the server".to_string()),
+        None => Err((Cause::Crowded, "too many requests wait for the server".to_string())),
     };
-    if let Err(why) = why {
-        link.reply(exchange.number, Reply::Failed(why.into())).await;
+    if let Err((cause, why)) = why {
+        link.fail(exchange.number, cause, why).await;
     }
 }
 
@@ -46,13 +47,14 @@ async fn ask(
     link: &Link,
     exchange: &Exchange,
     request: &RequestFrame,
-) -> Result<(), String> {
+) -> Result<(), (Cause, String)> {
     let may_repeat = exchange.is_whole && pool.config().framing.may_repeat(&request.bytes);
     let mut may_be_kept = true;
     loop {
         let opened = pool.connect(may_be_kept).await;
-        let mut opened =
-            opened.map_err(|error| format!("the server is gone: {}", reason(&error)))?;
+        let mut opened = opened
+            .map_err(|error| (Cause::Down, format!("the server is gone: {}", reason(&error))))?;
+        let _in_use = link.counts().use_connection();
         match talk(pool, link, exchange, request, &mut opened.stream).await {
             End::Answered { is_kept } => {
                 if is_kept {
@@ -66,7 +68,7 @@ async fn ask(
             }
             End::Broken { why, .. } => {
                 pool.note(&why);
-                return Err(format!("the server has failed: {why}"));
+                return Err((Cause::Broken, format!("the server has failed: {why}")));
             }
         }
     }

@@ -90,7 +90,8 @@ impl Asked {
         if is_cancelled {
             answer.bytes.clear();
         }
-        let is_told = |first: &&Asking| first.exchange != NOBODY && !(is_cancelled && answer.has_more);
+        let is_told =
+            |first: &&Asking| first.exchange != NOBODY && !(is_cancelled && answer.has_more);
         let exchange = self.requests.front().filter(is_told).map(|first| first.exchange);
         if !answer.has_more
             && let Some(first) = self.requests.pop_front()

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use tracing::warn;
 
 use super::MemberConfig;
+use super::counts::Cause;
 use super::link::Link;
 use super::server::{RETRY, open};
 use crate::frame::{Message, Reply};
@@ -53,9 +54,10 @@ async fn run(config: &MemberConfig, source: &Source) {
     let mut waiting = VecDeque::new();
     let mut is_down = false;
     loop {
-        let (failed, why) = match open(&config.server, config.patience, is_down).await {
+        let (failed, cause, why) = match open(&config.server, config.patience, is_down).await {
             Ok(stream) => {
                 let asked = RefCell::new(Asked::new(config.framing));
+                let _in_use = source.link().counts().use_connection();
                 let ended = pass(source, stream, &asked, &mut waiting).await;
                 let asked = asked.into_inner();
                 // A server that accepts and closes at once is as good as none.
@@ -73,7 +75,7 @@ async fn run(config: &MemberConfig, source: &Source) {
                         }
                         continue;
                     }
-                    Ended::Server(why) => (unanswered, why),
+                    Ended::Server(why) => (unanswered, Cause::Broken, why),
                 }
             }
             Err(error) => {
@@ -84,7 +86,7 @@ async fn run(config: &MemberConfig, source: &Source) {
                 if waiting.is_empty() && source.is_at_end() {
                     return;
                 }
-                (std::mem::take(&mut waiting), reason(&error))
+                (std::mem::take(&mut waiting), Cause::Down, reason(&error))
             }
         };
         let failed = failed.into_iter().filter(|asking| asking.exchange != NOBODY);
@@ -95,7 +97,7 @@ async fn run(config: &MemberConfig, source: &Source) {
         }
         for exchange in failed {
             let why = format!("the server is gone: {why}");
-            source.link().reply(exchange, Reply::Failed(why.into())).await;
+            source.link().fail(exchange, cause, why).await;
         }
         if is_down {
             tokio::time::sleep(RETRY).await;

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use super::asked::{Asked, Asking, take_back};
 use super::source::Source;
 use crate::frame::{Message, Reply};
+use crate::member::counts::Cause;
 use crate::member::link::Link;
 use crate::stream::Stream;
 
@@ -88,7 +89,7 @@ async fn requests(
                 },
                 Message::Begin(_) => {
                     let why = "requests of this framing are not sent in pieces";
-                    source.link().reply_at_once(exchange, Reply::Failed(why.into()));
+                    source.link().fail_at_once(exchange, Cause::Gateway, why);
                 }
                 Message::More { .. } | Message::Credit { .. } | Message::Hello { .. } => {}
             },

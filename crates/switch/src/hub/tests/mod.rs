@@ -1,5 +1,6 @@
 //! Members that come, go and refuse, by datagrams.
 
+mod events;
 mod gateways;
 
 use ratewire_acp::channel::NetworkPath;
@@ -310,7 +311,7 @@ fn a_drained_member_gets_no_new_sessions_until_it_is_undrained() {
     hub.miss(ms(3), 1, "it is gone");
     assert_eq!(hub.duty(1), Duty::Drained);
     let down = HubEvent::MemberDown(1, "it is gone".into());
-    assert_eq!(hub.take_events(), [down, HubEvent::MemberDrained(1)]);
+    assert_eq!(hub.take_events(), [down, HubEvent::MemberDrained("m1".into())]);
     hub.hear(ms(4), 1);
     run(&mut hub, ms(200));
     assert_eq!((sessions(&hub), hub.duty(1)), (vec![1, 0], Duty::Drained));
