@@ -41,6 +41,9 @@ impl Driver {
     fn turn(&mut self) -> io::Result<Option<Duration>> {
         let shared = Arc::clone(&self.shared);
         let mut hub = shared.hub();
+        if shared.is_shut() {
+            hub.shut();
+        }
         let now = shared.now();
         let mut is_more = self.socket.receive(|arrival| {
             hub.on_datagram(now, arrival.path, arrival.datagram, arrival.marked);

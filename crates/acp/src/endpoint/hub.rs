@@ -259,6 +259,14 @@ impl Hub {
         }
     }
 
+    /// Takes no new connections: nobody would accept them.
+    pub(super) fn shut(&mut self) {
+        self.config.connections = 0;
+        while let Some(id) = self.poll_accepted() {
+            self.let_go(id);
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }

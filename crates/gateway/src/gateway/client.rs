@@ -67,6 +67,8 @@ pub(super) struct Client {
     expected: Cell<u64>,
     /// Whether requests wait somewhere until the client takes answers.
     is_held: Cell<bool>,
+    /// Bytes of a request that is not whole.
+    arriving: Cell<usize>,
     /// Whether nobody takes answers any more.
     is_gone: Cell<bool>,
     /// Whether the client was ended.
@@ -99,6 +101,7 @@ impl Client {
             expected: Cell::new(LEAST),
             is_held: Cell::new(false),
             is_gone: Cell::new(false),
+            arriving: Cell::new(0),
             is_ended: Cell::new(false),
             is_finishing: Cell::new(false),
             answered: Notify::new(),
@@ -124,6 +127,19 @@ impl Client {
     /// Bytes that are held: answers, and requests that wait for the end of a transaction.
     pub(super) fn held(&self) -> usize {
         self.reorder.borrow().held() + self.gathers.held() + self.queued.get()
+    }
+    /// Bytes that are held for the client, with those of requests that no member has.
+    pub(super) fn weight(&self) -> usize {
+        self.held() + self.asked.get() + self.arriving.get()
+    }
+    /// Whether the client is ended.
+    pub(super) fn is_ended(&self) -> bool {
+        self.is_ended.get()
+    }
+    /// Notes bytes of a request that is not whole, instead of those before.
+    pub(super) fn arrive(&self, bytes: usize) {
+        self.memory.give(self.arriving.replace(bytes));
+        self.memory.take(bytes);
     }
     /// Notes bytes of requests that wait for the end of a transaction, instead of those before.
     pub(super) fn queue(&self, bytes: usize) {
@@ -315,6 +331,7 @@ impl Client {
     pub(super) fn leave(&self) {
         if !self.is_gone.replace(true) {
             self.memory.give(self.held());
+            self.arrive(0);
         }
     }
 

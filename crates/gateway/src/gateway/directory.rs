@@ -19,22 +19,32 @@ const RETRY: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Asks the switch for its members, again and again, and gives each table and the address of the
-/// switch to `apply`. Notes in `lack` why there is no connection.
+/// switch to `apply`. Notes in `lack` why there is no connection. Asks anew when `doubts` completes:
+/// a switch that has begun anew shows itself only to who sends it something.
 pub(super) async fn follow(
     dialer: &Dialer,
     switch: &Host,
     lack: &RefCell<Option<String>>,
     apply: impl Fn(SocketAddr, &Table),
+    doubts: impl AsyncFn(),
 ) {
+    let mut has_doubts = false;
     let (mut last, mut told) = (None, None);
     loop {
         let next = Instant::now() + RETRY;
         match connect(dialer, switch, last).await {
             Ok((address, connection)) => {
                 (last, told) = (Some(address), None);
-                info!(target: "ratewire_gateway", switch = address.to_string(), "connected");
+                if !core::mem::take(&mut has_doubts) {
+                    info!(target: "ratewire_gateway", switch = address.to_string(), "connected");
+                }
                 lack.take();
-                let reason = read(&connection, |table| apply(address, table)).await;
+                let apply = |table: &Table| apply(address, table);
+                let Some(reason) = read(&connection, apply, &doubts).await else {
+                    has_doubts = true;
+                    sleep_until(next).await;
+                    continue;
+                };
                 warn!(target: "ratewire_gateway", reason = reason.as_str(), "the switch is gone");
                 *lack.borrow_mut() = Some(reason);
             }
@@ -76,16 +86,27 @@ async fn connect(
     Err(why)
 }
 
-/// Takes tables until the connection ends; returns why it did.
-async fn read(connection: &Connection, apply: impl Fn(&Table)) -> String {
+/// Takes tables until the connection ends, and returns why it did; or until there are doubts about
+/// what it has told.
+async fn read(
+    connection: &Connection,
+    apply: impl Fn(&Table),
+    doubts: &impl AsyncFn(),
+) -> Option<String> {
+    let mut has_told = false;
     loop {
-        match connection.receive().await {
+        let next = tokio::select! {
+            next = connection.receive() => next,
+            () = doubts(), if has_told => return None,
+        };
+        match next {
             Ok(Some(frame)) => match Table::decode(&frame.data) {
                 Some(table) => apply(&table),
-                None => return "it tells what is no table of members".to_string(),
+                None => return Some("it tells what is no table of members".to_string()),
             },
-            Ok(None) => return "the switch has ended the connection".to_string(),
-            Err(error) => return reason(&error),
+            Ok(None) => return Some("the switch has ended the connection".to_string()),
+            Err(error) => return Some(reason(&error)),
         }
+        has_told = true;
     }
 }

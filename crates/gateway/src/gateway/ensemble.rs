@@ -59,8 +59,13 @@ pub(super) struct Ensemble {
     /// The number of the switch's process.
     known: Cell<Option<u64>>,
     asked: Cell<u64>,
-    /// Woken when the members are known.
+    /// Connections with members that were begun.
+    begun: Cell<u64>,
+    /// Woken when the members are known, and when what is known of them may be untrue.
     told: Notify,
+    doubts: Notify,
+    /// Members that are gone and finish what they have.
+    gone: RefCell<Vec<Rc<Upstream>>>,
 }
 
 impl Ensemble {
@@ -89,7 +94,10 @@ impl Ensemble {
             waiting: RefCell::default(),
             known: Cell::new(None),
             asked: Cell::new(0),
+            begun: Cell::new(0),
             told: Notify::new(),
+            doubts: Notify::new(),
+            gone: RefCell::default(),
         })
     }
 
@@ -224,6 +232,7 @@ impl Ensemble {
         for upstream in left {
             back.append(&mut upstream.set(Target::Ensemble, State::Gone));
             self.upstreams.borrow_mut().remove(upstream.name());
+            self.gone.borrow_mut().push(upstream);
         }
         let waiting = self.waiting.take();
         waiting.iter().for_each(|ask| ask.client.asked(ask.content.len()));
@@ -235,18 +244,29 @@ impl Ensemble {
         if let Some(known) = self.upstreams.borrow().get(name) {
             return Rc::clone(known);
         }
-        let upstream = Rc::new(Upstream::new(name, target, self.framing, self.gateway));
+        // A member that returns counts anew, and may not take that for what it has had.
+        let gateway = self.gateway.wrapping_add(self.begun.get());
+        self.begun.set(self.begun.get() + 1);
+        let upstream = Rc::new(Upstream::new(name, target, self.framing, gateway));
         self.upstreams.borrow_mut().insert(name.to_string(), Rc::clone(&upstream));
         let (ensemble, running) = (Rc::clone(self), Rc::clone(&upstream));
         spawn_local(async move {
-            running.run(&ensemble.dialer, || ensemble.switch.get()).await;
+            running.run(&ensemble.dialer, || ensemble.switch.get(), &ensemble.doubts).await;
+            ensemble.gone.borrow_mut().retain(|known| !Rc::ptr_eq(known, &running));
+            running.end().into_iter().for_each(|ask| ensemble.place(ask));
         });
         upstream
     }
 
-    /// The connections with members, in the order of their names.
+    /// The connections with members, in the order of their names, and those with members that are
+    /// gone.
     pub(super) fn upstreams(&self) -> Vec<Rc<Upstream>> {
-        self.upstreams.borrow().values().cloned().collect()
+        self.upstreams.borrow().values().chain(self.gone.borrow().iter()).cloned().collect()
+    }
+
+    /// Waits until what the switch has told of its members may be untrue.
+    pub(super) async fn doubts(&self) {
+        self.doubts.notified().await;
     }
 
     /// Sends what has waited until a client takes its answers.

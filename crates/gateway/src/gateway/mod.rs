@@ -65,6 +65,8 @@ use crate::stream::{Listener, OpenError, Stream};
 
 /// Pause after a connection that the system cannot hand over: it has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Time for a client that is ended to give its memory back.
+const BREATH: Duration = Duration::from_millis(5);
 /// Clients that wait for a place among those that are served.
 const MOST_QUEUED: usize = 1024;
 /// What a client is told that has waited for a place in vain.
@@ -193,7 +195,8 @@ impl Gateway {
         }
         tasks.spawn_local(async move {
             let apply = |address, table: &_| ensemble.apply(address, table);
-            directory::follow(ensemble.dialer(), &switch, &lack, apply).await;
+            let doubts = async || ensemble.doubts().await;
+            directory::follow(ensemble.dialer(), &switch, &lack, apply, doubts).await;
         });
         let ensemble = Rc::clone(&self.ensemble);
         tasks.spawn_local(async move { ensemble.keep_time().await });
@@ -294,12 +297,17 @@ impl Clients {
         loop {
             self.memory.exceeded.notified().await;
             while self.memory.is_over() {
-                let most = self.all.borrow().values().max_by_key(|client| client.held()).cloned();
-                let Some(client) = most.filter(|client| client.held() > 0) else { break };
-                warn!(target: "ratewire_gateway", bytes = client.held(),
-                      "a client is ended that does not take its answers");
+                let stays = |client: &&Rc<Client>| !client.is_ended() && client.weight() > 0;
+                let most = {
+                    let all = self.all.borrow();
+                    all.values().filter(stays).max_by_key(|client| client.weight()).cloned()
+                };
+                let Some(client) = most else { break };
+                warn!(target: "ratewire_gateway", bytes = client.weight(),
+                      "a client is ended: for it the most is held");
                 client.end(End::Memory);
-                client.leave();
+                // Its task gives the memory back.
+                tokio::time::sleep(BREATH).await;
             }
         }
     }

@@ -56,26 +56,6 @@ pub(super) async fn serve(
     }
 }
 
-/// Bytes of a request that is not whole, which are held for a client.
-struct Part<'a> {
-    memory: &'a Memory,
-    bytes: usize,
-}
-
-impl Part<'_> {
-    fn set(&mut self, bytes: usize) {
-        self.memory.give(self.bytes);
-        self.bytes = bytes;
-        self.memory.take(bytes);
-    }
-}
-
-impl Drop for Part<'_> {
-    fn drop(&mut self) {
-        self.memory.give(self.bytes);
-    }
-}
-
 /// Reads requests, and waits for the end of the connection after the last.
 async fn read_all(
     rules: &Rules,
@@ -86,7 +66,6 @@ async fn read_all(
 ) -> io::Result<()> {
     let mut requests = Requests::in_pieces(rules.framing, rules.longest).of_client(client.id + 1);
     let mut buffer = BytesMut::new();
-    let mut part = Part { memory, bytes: 0 };
     let mut begun = None;
     loop {
         loop {
@@ -103,8 +82,8 @@ async fn read_all(
                     let place = pass_on(ensemble, client, request, upload.clone()).await;
                     let Some(place) = place else { continue };
                     if let Some(upload) = upload {
-                        let (requests, buffer, part) = (&mut requests, &mut buffer, &mut part);
-                        let mut rest = Rest { requests, buffer, part, upload, upgrades };
+                        let (requests, buffer) = (&mut requests, &mut buffer);
+                        let mut rest = Rest { requests, buffer, client, upload, upgrades };
                         let passed = rest.pass_on(rules, &mut read).await;
                         if let Err(error) = &passed
                             && error.kind() == io::ErrorKind::TimedOut
@@ -132,7 +111,7 @@ async fn read_all(
                 }
             }
         }
-        part.set(buffer.len());
+        client.arrive(buffer.len());
         if client.asks() {
             memory.wait_for_half().await;
         }
@@ -168,16 +147,16 @@ async fn read_all(
 }
 
 /// The rest of a request, which is sent while it arrives.
-struct Rest<'a, 'm> {
+struct Rest<'a> {
     requests: &'a mut Requests,
     buffer: &'a mut BytesMut,
-    part: &'a mut Part<'m>,
+    client: &'a Client,
     upload: Rc<Upload>,
     /// Whether the server may yet change the protocol.
     upgrades: bool,
 }
 
-impl Rest<'_, '_> {
+impl Rest<'_> {
     /// Passes it on. Returns whether requests may follow.
     ///
     /// # Errors
@@ -186,7 +165,7 @@ impl Rest<'_, '_> {
         let mut has_switched = false;
         loop {
             if let Some(rest) = self.requests.rest(self.buffer).map_err(io::Error::other)? {
-                self.part.set(rest.bytes.len() + self.buffer.len());
+                self.client.arrive(rest.bytes.len() + self.buffer.len());
                 self.upload.send(rest.bytes, !rest.has_more).await;
                 if !rest.has_more {
                     return Ok(true);
@@ -195,7 +174,7 @@ impl Rest<'_, '_> {
             }
             let until = Instant::now() + rules.patience;
             let may_read = !self.upgrades || self.buffer.len() < READ;
-            self.part.set(self.buffer.len());
+            self.client.arrive(self.buffer.len());
             self.buffer.reserve(READ);
             let count = tokio::select! {
                 switched = self.upload.has_switched(), if self.upgrades => {

@@ -29,6 +29,9 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Time for a member to answer a hello.
 const WELCOME: Duration = Duration::from_secs(5);
 
+/// What a switch says that has no such member.
+const NO_MEMBER: &str = "no such member";
+
 /// Why a request fails that no connection takes in time.
 pub(super) const UNSENT: &str = "the switch takes no requests";
 /// Why a request fails that has no answer in time.
@@ -307,8 +310,14 @@ impl Upstream {
     }
 
     /// Keeps a connection with the switch, wherever that is, until the member is gone and has
-    /// answered what it had.
-    pub(super) async fn run(&self, dialer: &Dialer, switch: impl Fn() -> Option<SocketAddr>) {
+    /// answered what it had. Wakes who waits for `doubts` when what the switch has told of its
+    /// members may be untrue.
+    pub(super) async fn run(
+        &self,
+        dialer: &Dialer,
+        switch: impl Fn() -> Option<SocketAddr>,
+        doubts: &Notify,
+    ) {
         loop {
             match self.state() {
                 State::Up => {}
@@ -323,8 +332,13 @@ impl Upstream {
             let Some(switch) = switch() else { return };
             match dialer.connect_for(switch, self.target.get()).await {
                 Ok(connection) => {
-                    let why = self.serve(Rc::new(connection)).await;
-                    self.lose(&why);
+                    let connection = Rc::new(connection);
+                    let why = self.serve(Rc::clone(&connection)).await;
+                    let was_greeted = self.connection.take().is_some();
+                    if was_greeted || why.contains(NO_MEMBER) {
+                        doubts.notify_one();
+                    }
+                    self.lose(&connection, &why);
                 }
                 Err(error) => self.note_lack(&reason(&error)),
             }
@@ -396,19 +410,22 @@ impl Upstream {
     }
 
     /// Notes that the connection is over. What the member has not acknowledged is for the next.
-    fn lose(&self, why: &str) {
-        let connection = self.connection.take();
+    fn lose(&self, connection: &Connection, why: &str) {
         self.notes.take();
         if self.is_up() {
             self.note_lack(why);
         }
-        let mut again = connection.and_then(|c| c.unacknowledged().ok()).unwrap_or_default();
+        // What was sent again stands before what was still to be.
+        let mut again = VecDeque::from(connection.unacknowledged().unwrap_or_default());
         again.extend(self.unsent.take());
-        let left: BTreeSet<u64> = {
-            let mut known = self.again.borrow_mut();
-            known.extend(again);
-            known.iter().map(|frame| frame.id).collect()
-        };
+        again.append(&mut self.again.borrow_mut());
+        let left: BTreeSet<u64> = again.iter().map(|frame| frame.id).collect();
+        *self.again.borrow_mut() = again;
+        self.fail_others(&left, why);
+    }
+
+    /// Tells clients whose answers are lost with the connection: all but those with these numbers.
+    fn fail_others(&self, left: &BTreeSet<u64>, why: &str) {
         let numbers = self.exchanges.borrow().numbers();
         for number in numbers.into_iter().filter(|number| !left.contains(number)) {
             let exchange = self.exchanges.borrow_mut().remove(number);
@@ -417,6 +434,13 @@ impl Upstream {
                 exchange.fail(Cause::Lost, &format!("the answer is lost: {why}"));
             }
         }
+    }
+
+    /// Ends it: the member is gone. Returns requests that it does not have.
+    pub(super) fn end(&self) -> Vec<Ask> {
+        let back = self.give_back();
+        self.fail_others(&BTreeSet::new(), "the member is gone");
+        back
     }
 
     /// Notes why there is no connection: once, though it is tried again and again.
@@ -502,6 +526,10 @@ impl Upstream {
             }
             self.unsent.take();
             self.with_upload(number, |upload| upload.begin(connection, number));
+            // Who has left meanwhile has been told of before the request.
+            if self.exchanges.borrow().awaited(number).is_none() {
+                self.cancel(&[number]);
+            }
             self.send_waiting();
         }
     }

@@ -151,3 +151,30 @@ async fn nothing_is_done_twice_however_often_the_switch_dies() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_member_that_leaves_and_returns_does_what_it_is_asked() {
+    in_time(async {
+        let (framing, counts) = (framing("resp"), Counts::default());
+        let members =
+            [member(framing, server(&counts).await), member(framing, server(&counts).await)];
+        let (address, mut serving) = switch(local(), &members);
+        let gateway = gateway(framing, Listen::Tcp(local()), address).await;
+        let mut client = connected(&gateway).await;
+        let mut round = async || {
+            for k in 0..8 {
+                while ask(&mut client, &format!("GET k{k}")).await != format!("+GET k{k}") {}
+            }
+        };
+        round().await;
+        // A switch that knows one of them only, and then one that knows both again.
+        for known in [1, 2] {
+            serving.abort();
+            _ = (&mut serving).await;
+            serving = switch(address, &members[..known]).1;
+            round().await;
+        }
+        assert!(counts.borrow().len() == 8);
+    })
+    .await;
+}

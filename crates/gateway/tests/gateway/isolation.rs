@@ -216,3 +216,27 @@ async fn clients_that_go_away_with_requests_under_way_take_no_room() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn requests_that_do_not_arrive_are_bounded_over_all_clients() {
+    in_time(async {
+        let setting = Setting { memory: 20_000, ..Setting::default() };
+        let (gateway, keys) = around(&[Server::Answers(b'0', 0)], setting).await;
+        let mut halves = Vec::new();
+        for _ in 0..40 {
+            let mut client = Client::new(gateway).await;
+            // Some have been ended by then.
+            _ = client.write.write_all(&[b'x'; 900]).await;
+            halves.push(client);
+        }
+        while Client::new(gateway).await.ask(&keys[0]).await != "0\n" {}
+        let mut ended = 0;
+        for client in &mut halves {
+            let read = client.read.read_u8();
+            ended +=
+                usize::from(tokio::time::timeout(Duration::from_millis(20), read).await.is_ok());
+        }
+        assert!((18..40).contains(&ended), "{ended} are ended");
+    })
+    .await;
+}

@@ -17,7 +17,7 @@ impl Hub {
             self.undrain(now, place);
             return;
         }
-        self.dismiss(now, place);
+        self.empty(now, place);
         self.renew(place, Some(member));
         self.offer(now, place);
         self.publish();
@@ -26,10 +26,14 @@ impl Hub {
     /// Empties a place. What its member has not acknowledged goes to others when peers send it
     /// again.
     pub fn dismiss(&mut self, now: Duration, place: usize) {
+        self.empty(now, place);
+        self.publish();
+    }
+
+    fn empty(&mut self, now: Duration, place: usize) {
         self.renew(place, None);
         self.give_up(place);
         self.drop_from_sessions(now, place);
-        self.publish();
     }
 
     fn renew(&mut self, place: usize, member: Option<Member>) {

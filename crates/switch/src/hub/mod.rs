@@ -198,12 +198,16 @@ impl Hub {
         SystemRandom::new().fill(&mut number).map_err(|_| Error::Random)?;
         let members = config.members.iter().cloned().map(Some);
         let places = members.chain(core::iter::repeat_n(None, config.spare));
+        let number = u64::from_be_bytes(number);
+        // Numbers of members fit a varint, and are no other process's: who asks for one of an
+        // earlier switch must not get another member.
+        let first = number >> 3;
         Ok(Hub {
-            ensemble: (0..).zip(places).map(|(id, member)| Seen::new(id, member)).collect(),
-            number: u64::from_be_bytes(number),
+            ensemble: (first..).zip(places).map(|(id, member)| Seen::new(id, member)).collect(),
+            number,
             readers: BTreeMap::new(),
             edition: 1,
-            next_member: (config.members.len() + config.spare) as u64,
+            next_member: first + (config.members.len() + config.spare) as u64,
             of_peers: Handshakes::new(&config.peers, bound[Port::Peers as usize], true)?,
             of_members: Handshakes::new(&config.session.acp, bound[Port::Members as usize], false)?,
             dialled: config.peer.map(Dialled::new),

@@ -215,3 +215,16 @@ fn a_host_has_no_members_to_connect_with() {
     let closed = client.slot(id).expect("a connection").connection.closed().cloned();
     assert!(matches!(&closed, Some(CloseReason::Reset { code: NO_TARGET, .. })), "{closed:?}");
 }
+
+#[test]
+fn who_is_shut_takes_no_new_connections() {
+    let (mut server, (mut client, first)) = (hub(true), client());
+    let answers = give(&mut server, 0, first);
+    let opening = give(&mut client, 1, answers);
+    give(&mut server, 0, opening);
+    assert!(server.has_accepted());
+    server.shut();
+    assert!(!server.has_accepted(), "nobody takes it");
+    let (_, first) = self::client();
+    assert!(!kinds(&give(&mut server, 9, first)).contains(&PacketType::Accept));
+}

@@ -12,6 +12,12 @@ struct Pair {
 }
 
 impl Pair {
+    /// A peer whose connection is for the member in a place.
+    fn for_member(hub: Hub, place: usize) -> Pair {
+        let target = Target::Member(hub.ensemble[place].id);
+        Pair::new(hub, target)
+    }
+
     fn new(mut hub: Hub, target: Target) -> Pair {
         let peer = connection(&mut hub, ms(0), ("", target));
         let mut pair = Pair { hub, peer };
@@ -78,7 +84,7 @@ fn who_asks_is_told_the_members_and_each_change() {
 
 /// A peer with a connection for the second of two members, which has answered.
 fn for_second() -> Pair {
-    let mut pair = Pair::new(hub(2), Target::Member(1));
+    let mut pair = Pair::for_member(hub(2), 1);
     pair.hub.on_timer(ms(1));
     let asked = sent(&mut pair.hub, ms(1), Port::Members);
     assert!(asked.iter().all(|(to, _)| *to == at(101)), "only this member is asked");
@@ -101,13 +107,14 @@ fn a_connection_for_one_member_ends_with_it() {
 
 #[test]
 fn a_connection_for_a_member_that_does_not_answer_ends() {
-    let mut pair = Pair::new(hub(2), Target::Member(1));
+    let mut pair = Pair::for_member(hub(2), 1);
     pair.hub.on_timer(ms(1));
     sent(&mut pair.hub, ms(1), Port::Members);
     pair.exchange(ms(1100));
     let why = pair.peer.closed().map(ToString::to_string).unwrap_or_default();
     assert!(why.contains("member m1 is lost: it has not answered"), "{why}");
-    let gone = Pair::new(hub(2), Target::Member(2)).peer;
+    let other = Target::Member(hub(2).ensemble[1].id);
+    let gone = Pair::new(hub(2), other).peer;
     let why = gone.closed().map(ToString::to_string).unwrap_or_default();
     assert!(why.contains("no such member any more (code 6)"), "{why}");
     let none = Pair::new(hub(0), Target::Member(0)).peer;
