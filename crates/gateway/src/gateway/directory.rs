@@ -19,8 +19,8 @@ const RETRY: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Asks the switch for its members, again and again, and gives each table and the address of the
-/// switch to `apply`. Notes in `lack` why there is no connection. Asks anew when `doubts` completes:
-/// a switch that has begun anew shows itself only to who sends it something.
+/// switch to `apply`. Notes in `lack` why there is no connection. Asks anew when `doubts`
+/// completes: a switch that has begun anew shows itself only to who sends it something.
 pub(super) async fn follow(
     dialer: &Dialer,
     switch: &Host,
