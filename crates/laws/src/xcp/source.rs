@@ -281,7 +281,13 @@ impl Source for XcpSource {
         let flight = congestion.in_flight.as_f64() * self.packet_per_payload;
         let half = (self.window.min(flight) / 2.0).max(self.packet);
         self.ssthresh = half.max(2.0 * self.packet);
-        self.repair_limit = self.ssthresh.max(flight / 2.0);
+        self.repair_limit = match self.throughput {
+            // As ns-2, in which the window is what counts.
+            ThroughputField::Window => self.ssthresh,
+            ThroughputField::Measured | ThroughputField::Outstanding => {
+                self.ssthresh.max(flight / 2.0)
+            }
+        };
         self.window = if congestion.signal == Signal::Timeout { self.packet } else { half };
         self.state = match (self.after_loss, congestion.signal) {
             (AfterLoss::StayReno, _) => State::Reno,
