@@ -53,7 +53,7 @@
 //!   gives.
 //! - If feedback has lowered the window since lost packets left, a repair may grow it to half of
 //!   what was outstanding (RFC 5681). Half of a window of one packet would take as many round trips
-//!   as packets were lost.
+//!   as packets were lost. With `throughput = "cwnd"`, as ns-2 has it, the window counts.
 //! - What a repair leaves unused of the window does not age.
 //! - If a round trip takes less than half of the smoothed RTT, the window falls with the RTT, so
 //!   that the pace does not rise (with `pacing`). Otherwise, after a link has stood still for 5 s,

@@ -231,7 +231,7 @@ fn a_repair_keeps_the_halved_window() {
 #[test]
 fn a_repair_may_grow_to_half_of_what_was_outstanding() {
     for signal in [Signal::Loss, Signal::Mark] {
-        let mut source = example_11(&[("aging", "0.5")]);
+        let mut source = example_11(&[("throughput", "measured"), ("aging", "0.5")]);
         acknowledge(&mut source, 0.5, 100.0 * PACKET.as_f64() / 0.5, false);
         acknowledge(&mut source, 1.9, -1e9, false);
         let srtt = Duration::from_millis(500);
