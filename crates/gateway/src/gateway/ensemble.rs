@@ -29,6 +29,8 @@ use crate::frame::{Message, RequestFrame};
 const MAX_RTO: ratewire_units::Duration = ratewire_units::Duration::from_secs(1);
 /// Bytes that wait in front of a request which is the next to be sent.
 const UNSENT_BYTES: Size = Size::new(256 << 10);
+/// Why messages that pass in pieces do not pass a switch that chooses members itself.
+const IN_PIECES: &str = "the switch has routing = \"wasm\", which takes no HTTP: give it another";
 /// 2^64 over the golden ratio: it spreads neighbouring numbers.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -182,6 +184,8 @@ impl Ensemble {
         let chosen = match &mut *self.spread.borrow_mut() {
             Spread::Unknown => Chosen::Nobody,
             Spread::Gateway(choice) => choice.choose(&ask),
+            // The pieces of a message would go to any members.
+            Spread::Switch(_) if self.framing.streams() => Chosen::Down(IN_PIECES.to_string()),
             Spread::Switch(all) => Chosen::Member(Rc::clone(all)),
         };
         match chosen {

@@ -49,7 +49,7 @@ pub(super) enum State {
     Down(String),
     /// It finishes what it has.
     Leaving,
-    /// It does that, and is no member any more.
+    /// It finishes what it has, and is no member any more.
     Gone,
 }
 

@@ -65,7 +65,8 @@ fn switch_until(
     members: &[SocketAddr],
     stop: impl Future<Output = ()> + 'static,
 ) -> (SocketAddr, JoinHandle<()>) {
-    running(listen, members, None, stop)
+    let choice = Choice::Hash { offset: 0, length: 8 };
+    running(listen, members, Told { choice, when_down: None }, stop)
 }
 
 /// A switch that says what becomes of keys whose member is down.
@@ -74,13 +75,23 @@ fn switch_that(
     members: &[SocketAddr],
     when_down: Option<WhenDown>,
 ) -> (SocketAddr, JoinHandle<()>) {
-    running(listen, members, when_down, std::future::pending())
+    let choice = Choice::Hash { offset: 0, length: 8 };
+    switch_with(listen, members, Told { choice, when_down })
+}
+
+/// A switch that tells gateways this.
+fn switch_with(
+    listen: SocketAddr,
+    members: &[SocketAddr],
+    told: Told,
+) -> (SocketAddr, JoinHandle<()>) {
+    running(listen, members, told, std::future::pending())
 }
 
 fn running(
     listen: SocketAddr,
     members: &[SocketAddr],
-    when_down: Option<WhenDown>,
+    told: Told,
     stop: impl Future<Output = ()> + 'static,
 ) -> (SocketAddr, JoinHandle<()>) {
     let members = members.iter().enumerate().map(|(k, address)| hub::Member {
@@ -99,7 +110,7 @@ fn running(
         members: members.collect(),
         spare: 0,
         routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
-        told: Told { choice: Choice::Hash { offset: 0, length: 8 }, when_down },
+        told,
         patience: Duration::from_millis(500),
     };
     let running = Rc::new(Running::open(listen, local(), config).expect("a switch"));

@@ -227,3 +227,19 @@ async fn bytes_pass_in_both_directions_behind_a_change_of_protocol() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_switch_that_chooses_members_itself_takes_no_pieces() {
+    in_time(async {
+        let framing = framing("http1");
+        let (switch, _) = switch_with(local(), &[member(framing, local())], Told::default());
+        let gateway = gateway(framing, Listen::Tcp(local()), switch).await;
+        let mut client = client(tcp(&gateway)).await;
+        get(&mut client, "/").await;
+        assert!(head(&mut client).await.is_some_and(|head| head.starts_with("HTTP/1.1 503 ")));
+        let mut why = String::new();
+        client.read_line(&mut why).await.expect("a reason");
+        assert!(why.contains("routing = \"wasm\""), "{why}");
+    })
+    .await;
+}
