@@ -14,6 +14,9 @@ impl Hub {
     /// with it; those that have connections with the same member keep them.
     pub fn enlist(&mut self, now: Duration, place: usize, member: Member) {
         if self.ensemble[place].member.as_ref() == Some(&member) {
+            if self.ensemble[place].is_distrusted {
+                self.trust(now, place);
+            }
             self.undrain(now, place);
             return;
         }

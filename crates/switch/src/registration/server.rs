@@ -141,12 +141,16 @@ impl Registry {
         };
         match admitted {
             Ok(claim) => {
-                self.keep(&connection, claim).await;
+                let has_left = self.keep(&connection, claim).await;
                 let place = self.desk.borrow_mut().release(claim);
                 if let Some(place) = place {
                     let member = self.name(place);
                     info!(target: "ratewire_switch", member, "registered member gone");
-                    self.running.change(|hub, now| hub.dismiss(now, place));
+                    self.running.change(|hub, now| match has_left {
+                        true => hub.dismiss(now, place),
+                        // Others have not what it has: its place is kept for it.
+                        false => hub.distrust(now, place, "its registration has ended"),
+                    });
                 }
             }
             Err(why) => {
@@ -190,7 +194,8 @@ impl Registry {
     }
 
     /// Renews a registration while its member asks for that, and drains the member if it leaves.
-    async fn keep(&self, connection: &Connection, claim: Claim) {
+    /// Returns whether it has left.
+    async fn keep(&self, connection: &Connection, claim: Claim) -> bool {
         let lease_ms = self.lease.as_millis() as u64;
         let mut leaves = false;
         let mut next = Some(Reply::Registered { lease_ms });
@@ -198,7 +203,7 @@ impl Registry {
             if let Some(reply) = next.take()
                 && connection.send(encode(&reply)).await.is_err()
             {
-                return;
+                return leaves;
             }
             let received = timeout(self.lease, connection.receive());
             let received = tokio::select! {
@@ -207,14 +212,14 @@ impl Registry {
                     _ = connection.send(encode(&Reply::Drained)).await;
                     // The member closes the connection when it has heard.
                     _ = timeout(FAREWELL, connection.receive()).await;
-                    return;
+                    return true;
                 }
             };
-            let Ok(Ok(Some(frame))) = received else { return };
+            let Ok(Ok(Some(frame))) = received else { return leaves };
             let Some(place) = self.desk.borrow().place(claim) else {
                 let why = "another process has registered as this member".to_string();
                 _ = connection.send(encode(&Reply::Refused { why })).await;
-                return;
+                return leaves;
             };
             match decode(&frame) {
                 Some(Message::Renew) => next = Some(Reply::Registered { lease_ms }),
@@ -222,7 +227,7 @@ impl Registry {
                     leaves = true;
                     self.running.change(|hub, now| hub.drain(now, place));
                 }
-                Some(Message::Register(_)) | None => return,
+                Some(Message::Register(_)) | None => return leaves,
             }
         }
     }

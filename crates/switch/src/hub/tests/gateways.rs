@@ -82,6 +82,18 @@ fn who_asks_is_told_the_members_and_each_change() {
     assert_eq!(pair.hub.sessions(), 0);
 }
 
+#[test]
+fn a_member_that_has_gone_without_a_word_stays_in_the_table_until_it_is_back() {
+    let mut pair = Pair::new(with_spare(1, 1), Target::Table);
+    pair.hub.enlist(ms(1), 1, member(1));
+    pair.hub.distrust(ms(2), 1, "its registration has ended");
+    let down = MemberState::Down("its registration has ended".to_string());
+    let last = |pair: &mut Pair, now| pair.tables(ms(now)).pop().and_then(|mut table| table.pop());
+    assert_eq!(last(&mut pair, 3), Some(("m1".to_string(), down)));
+    pair.hub.enlist(ms(4), 1, member(1));
+    assert_eq!(last(&mut pair, 5), Some(("m1".to_string(), MemberState::Up)));
+}
+
 /// A peer with a connection for the second of two members, which has answered.
 fn for_second() -> Pair {
     let mut pair = Pair::for_member(hub(2), 1);
