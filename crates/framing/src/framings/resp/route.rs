@@ -13,7 +13,7 @@ use super::refused;
 /// The servers of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Target {
-    /// That of keys with this hash; any if there is none.
+    /// The server of keys with this hash; without a hash, any server.
     One(Option<u64>),
     /// Those of the parts.
     Several(Vec<Part>, Rule),
