@@ -194,7 +194,7 @@ impl Ensemble {
             Chosen::Member(member) => member.ask(ask),
             Chosen::Down(why) => ask.fail(Cause::Down, &why),
             Chosen::Nobody => {
-                ask.client.ask(ask.content.len());
+                ask.client.hold_request(ask.content.len());
                 self.waiting.borrow_mut().push_back(ask);
             }
         }
@@ -244,7 +244,7 @@ impl Ensemble {
             self.gone.borrow_mut().push(upstream);
         }
         let waiting = self.waiting.take();
-        waiting.iter().for_each(|ask| ask.client.asked(ask.content.len()));
+        waiting.iter().for_each(|ask| ask.client.release_request(ask.content.len()));
         back.into_iter().chain(waiting).for_each(|ask| self.place(ask));
     }
 
@@ -299,7 +299,7 @@ impl Ensemble {
             let stays = ask.client.id != client.id;
             if !stays {
                 client.counts.abandon(1);
-                client.asked(ask.content.len());
+                client.release_request(ask.content.len());
             }
             stays
         });
@@ -319,7 +319,7 @@ impl Ensemble {
             self.upstreams().iter().for_each(|upstream| upstream.expire(before));
             while let Some(ask) = self.waiting.borrow_mut().pop_front_if(|ask| ask.since <= before)
             {
-                ask.client.asked(ask.content.len());
+                ask.client.release_request(ask.content.len());
                 ask.fail(Cause::Late, self.lack());
             }
         }
