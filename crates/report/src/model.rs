@@ -179,6 +179,8 @@ pub struct LinkInfo {
     pub room: QueueLimit,
     /// Whether the scenario calls the link the bottleneck; verdicts are about bottlenecks.
     pub bottleneck: bool,
+    /// Whether it is one of the links that are expected to limit flows, whatever law they run.
+    pub expected_bottleneck: bool,
     /// Whether the link is one of the slowest that traffic crosses. Those are shown first.
     pub slowest: bool,
 }

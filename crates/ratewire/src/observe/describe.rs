@@ -10,7 +10,7 @@ use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
 use ratewire_sim::setup::{Arrivals, Setup};
 use ratewire_units::{Duration, Time};
 
-use super::estimate;
+use super::{bottleneck, estimate};
 
 /// Names and choices that a setup does not contain.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +46,7 @@ impl Labels {
 pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo {
     let mut nodes: Vec<NodeInfo> = setup.network.nodes.iter().map(node).collect();
     describe_ensembles(setup, &mut nodes);
+    let expected = bottleneck::expected(setup);
     let links = setup.network.links.iter().enumerate().map(|(i, l)| LinkInfo {
         name: l.name.clone(),
         from: l.from.0,
@@ -58,6 +59,7 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
             Limit::Packets(packets) => QueueLimit::Packets(packets),
         },
         bottleneck: labels.bottleneck == Some(LinkId(i as u32)),
+        expected_bottleneck: expected.contains(&LinkId(i as u32)),
         slowest: labels.slowest.contains(&LinkId(i as u32)),
     });
     let flows = setup.flows.iter().enumerate().map(|(id, f)| FlowInfo {

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use ratewire_table::clip;
 use ratewire_units::Bytes;
 
 use super::{About, Better, FigureUnit};
+use crate::figure::plural;
 use crate::figures::{Compared, Reading, compared};
 use crate::{Headline, SizeSummary, Summary};
+
+/// Characters of a link's name in titles.
+const NAME: usize = 24;
 
 /// Reads the value of a metric from a summary.
 type Value = Box<dyn Fn(&Summary) -> Option<f64>>;
@@ -61,6 +66,7 @@ pub(super) fn figures(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
 
 /// The figures of a run as a whole, queue and utilisation of the bottlenecks.
 fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
+    let at = at(all, bottlenecks);
     let measured = |figure: Compared| {
         let bottlenecks = bottlenecks.to_vec();
         let value = move |summary: &Summary| {
@@ -69,7 +75,10 @@ fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
         };
         Measured {
             name: figure.name.into(),
-            title: figure.title.into(),
+            title: match figure.is_of_bottleneck {
+                true => format!("{}{at}", figure.title),
+                false => figure.title.into(),
+            },
             about: About::Run,
             unit: figure.unit,
             better: (figure.better)(all),
@@ -77,6 +86,18 @@ fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
         }
     };
     compared().into_iter().map(measured).collect()
+}
+
+/// Where the bottlenecks are, for titles. The link called `bottleneck` needs no word.
+fn at(all: &[&Summary], bottlenecks: &[u32]) -> String {
+    let name = |link: &u32| all.first()?.links.get(*link as usize).map(|link| link.name.as_str());
+    match bottlenecks {
+        [] => String::new(),
+        [one] => name(one)
+            .filter(|name| *name != "bottleneck" && !name.is_empty())
+            .map_or(String::new(), |name| format!(" at {}", clip(name, NAME))),
+        several => format!(" of {}", plural(several.len(), "link")),
+    }
 }
 
 /// Median and 99th percentile of the slowdown at each size that completed under any law.

@@ -531,7 +531,7 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     assert_eq!(html.matches("<script").count(), 3 + figures);
     assert_eq!(html.matches("<figure class=\"means\">").count(), figures);
     data(&html);
-    let row = html.split("<tr>").find(|row| row.contains(">Utilisation</th>")).unwrap();
+    let row = html.split("<tr>").find(|row| row.contains(">Utilisation at ")).unwrap();
     let cells: Vec<&str> = row.split("<td ").collect();
     assert!(
         cells[1].contains("data-standing=\"Best\"")

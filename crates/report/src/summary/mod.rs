@@ -175,6 +175,10 @@ pub struct LinkSummary {
     pub room_packets: Option<u64>,
     /// Whether the scenario calls the link the bottleneck.
     pub bottleneck: bool,
+    /// Whether it is one of the links that are expected to limit flows, whatever law they run:
+    /// where flows with unlimited data get the least each, else where the most is on offer for the
+    /// rate.
+    pub expected_bottleneck: bool,
     /// Share of the run in which the link was busy, 0 to 1.
     pub utilisation: f64,
     /// Throughput over the run, headers included, bits per second.
@@ -306,6 +310,7 @@ impl Summary {
                 QueueLimit::Unlimited | QueueLimit::Bytes(_) => None,
             },
             bottleneck: l.bottleneck,
+            expected_bottleneck: l.expected_bottleneck,
             ..LinkSummary::default()
         });
         Summary {
