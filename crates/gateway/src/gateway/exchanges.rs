@@ -12,6 +12,7 @@ use super::client::Client;
 use super::counts::Cause;
 use super::upload::Upload;
 use crate::frame::CREDIT;
+use crate::latencies::Latencies;
 
 /// Requests that a member has at a time, and bytes of them and of the answers that are expected.
 /// More would only wait there, in front of those of other clients.
@@ -90,23 +91,13 @@ pub(super) struct Exchanges {
     next: u64,
     /// What they are expected to cost.
     bytes: u64,
-    latency: Duration,
-    /// Answers so far, and the sum of their latencies.
-    answered: u64,
-    latency_sum: Duration,
+    latencies: Latencies,
 }
 
 impl Default for Exchanges {
     fn default() -> Exchanges {
         // Frames without a request have the number 0.
-        Exchanges {
-            all: BTreeMap::new(),
-            next: 1,
-            bytes: 0,
-            latency: Duration::ZERO,
-            answered: 0,
-            latency_sum: Duration::ZERO,
-        }
+        Exchanges { all: BTreeMap::new(), next: 1, bytes: 0, latencies: Latencies::default() }
     }
 }
 
@@ -121,9 +112,9 @@ impl Exchanges {
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
-    /// Answers so far, and the sum of their latencies.
-    pub(super) fn answered(&self) -> (u64, Duration) {
-        (self.answered, self.latency_sum)
+    /// Latencies of the answers so far.
+    pub(super) fn latencies(&self) -> &Latencies {
+        &self.latencies
     }
     /// Number of the next frame.
     pub(super) fn next(&self) -> u64 {
@@ -135,7 +126,7 @@ impl Exchanges {
     }
     /// Smoothed time from a request's coming to its answer.
     pub(super) fn latency(&self) -> Duration {
-        self.latency
+        self.latencies.smoothed()
     }
     /// The request, if its client waits for the answer.
     pub(super) fn awaited(&self, number: u64) -> Option<&Exchange> {
@@ -192,7 +183,7 @@ impl Exchanges {
         now: Instant,
     ) -> Option<(u64, u64)> {
         let mut exchange = self.remove(number)?;
-        self.measure(now - exchange.ask.since);
+        self.latencies.measure(now - exchange.ask.since);
         exchange.got += rest.len() as u64;
         exchange.end_upload();
         let Exchange { ask, cost, got, is_settled, .. } = exchange;
@@ -223,16 +214,5 @@ impl Exchanges {
     pub(super) fn abandon(&mut self, client: u64) -> Vec<u64> {
         let of_client = self.all.iter_mut().filter(|(_, exchange)| exchange.client().id == client);
         of_client.filter_map(|(number, exchange)| (!exchange.settle()).then_some(*number)).collect()
-    }
-
-    /// Takes a measurement of the latency into the mean, as routing modules have it: the first one
-    /// is the mean, a later one counts 1/8.
-    fn measure(&mut self, latency: Duration) {
-        self.answered += 1;
-        self.latency_sum += latency;
-        self.latency = match self.latency {
-            Duration::ZERO => latency,
-            mean => mean - mean / 8 + latency / 8,
-        };
     }
 }

@@ -4,6 +4,8 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
+use super::Latency;
+
 /// State of a program in front of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberProgramStatus {
@@ -39,10 +41,9 @@ pub struct MemberProgramStatus {
     pub waiting_bytes: u64,
     /// Bytes of answers that wait to leave.
     pub reply_bytes: u64,
-    /// Smoothed time from a request's coming to the end of its answer.
-    pub latency_s: f64,
-    /// Sum of these times over all answers.
-    pub latency_sum_s: f64,
+    /// Times from requests' coming to the ends of their answers.
+    #[serde(flatten)]
+    pub latency: Latency,
 }
 
 impl MemberProgramStatus {
