@@ -91,7 +91,7 @@ impl Upstream {
             gives_credit: framing.streams(),
             state: RefCell::new(State::Up),
             waiting: RefCell::default(),
-            exchanges: RefCell::default(),
+            exchanges: RefCell::new(Exchanges::new(framing)),
             connection: RefCell::default(),
             unsent: RefCell::default(),
             notes: RefCell::default(),

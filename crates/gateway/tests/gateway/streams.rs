@@ -243,3 +243,21 @@ async fn a_switch_that_chooses_members_itself_takes_no_pieces() {
     })
     .await;
 }
+
+/// A client that has had a long answer is expected to ask for such a one again.
+#[tokio::test(flavor = "current_thread")]
+async fn long_answers_that_nobody_reads_hold_up_no_other_request() {
+    in_time(async {
+        let (gateway, _) = around(Setting::default()).await;
+        let mut slow = client(gateway).await;
+        get(&mut slow, "/long").await;
+        assert_eq!(body(&mut slow).await.len(), LONG);
+        get(&mut slow, "/long").await;
+        let head = head(&mut slow).await.expect("an answer");
+        assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+        let mut other = client(gateway).await;
+        get(&mut other, "/other").await;
+        assert_eq!(body(&mut other).await, b"/other");
+    })
+    .await;
+}
