@@ -54,6 +54,9 @@ pub struct MemberConfig {
     pub acp: Config,
     /// Time for the server to accept a connection again, after which requests fail.
     pub patience: Duration,
+    /// Connections with the server at a time, where each request has one of its own. Further
+    /// requests wait.
+    pub connections: usize,
 }
 
 /// A member with an open address.

@@ -10,6 +10,7 @@ use ratewire_framing::Framing;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_units::{Bytes, Duration};
 
+use super::files::Shares;
 use super::programs::{Common, longest, time};
 
 #[derive(clap::Args)]
@@ -65,8 +66,19 @@ impl ClientArgs {
         Ok(())
     }
 
-    /// What a gateway is to do for them.
-    pub(super) fn config(&self, framing: Framing, switch: Host, acp: Config) -> GatewayConfig {
+    /// Clients at a time, as the options say.
+    pub(super) fn count(&self) -> usize {
+        self.clients.max(1) as usize
+    }
+
+    /// What a gateway is to do for so many of them.
+    pub(super) fn config(
+        &self,
+        framing: Framing,
+        switch: Host,
+        acp: Config,
+        clients: usize,
+    ) -> GatewayConfig {
         GatewayConfig {
             framing,
             listen: self.listen.clone(),
@@ -75,7 +87,7 @@ impl ClientArgs {
             acp,
             timeout: self.timeout.to_std(),
             patience: self.patience.to_std(),
-            clients: self.clients.max(1) as usize,
+            clients,
             longest: self.longest.get() as usize,
             memory: self.memory.get() as usize,
         }
@@ -93,7 +105,8 @@ pub(super) fn gateway(args: &Args) -> Exit {
         Ok(acp) => acp,
         Err(exit) => return exit,
     };
-    let config = clients.config(common.framing, switch.clone(), acp);
+    let shares = Shares::raise(common.framing, clients.count(), 0);
+    let config = clients.config(common.framing, switch.clone(), acp, shares.clients);
     args.common.run(async |stop| {
         let mut gateway = Gateway::open(config).await?;
         if let Some(address) = *status {

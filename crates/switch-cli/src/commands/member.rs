@@ -8,6 +8,7 @@ use ratewire_gateway::OpenError;
 use ratewire_gateway::member::{Member, MemberConfig};
 use ratewire_units::Duration;
 
+use super::files::Shares;
 use super::programs::{Common, Stop, time};
 use super::register::{RegisterArgs, Registering};
 
@@ -42,6 +43,7 @@ pub(super) fn member(args: &Args) -> Exit {
         server: args.server.clone(),
         acp,
         patience: std::time::Duration::from_nanos(args.patience.ps() / 1000),
+        connections: Shares::raise(args.common.framing, 0, 1).connections,
     };
     let registering = match args.register.read(&config.acp) {
         Ok(registering) => registering,

@@ -8,6 +8,7 @@ mod commands;
 mod common;
 mod deaths;
 mod faults;
+mod files;
 mod hosts;
 mod log;
 mod processes;

@@ -58,6 +58,11 @@ impl Process {
         log.map(|line| line.expect("the log is text")).collect()
     }
 
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: &str) {
         send(&self.child, signal);

@@ -19,9 +19,6 @@ use crate::member::MemberConfig;
 use crate::member::server::open;
 use crate::stream::Stream;
 
-/// Connections, with requests under way and kept: a process may usually have 1,024 files open.
-/// Further requests wait.
-const MOST: usize = 900;
 /// Bytes of requests that wait. Further requests fail.
 const MOST_BYTES: usize = 16 << 20;
 /// Time for which a connection is kept: servers close them after 5 s and more.
@@ -31,6 +28,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 
 pub(in crate::member) struct Pool {
     config: Rc<MemberConfig>,
+    /// Places for connections, with requests under way and kept.
     places: Semaphore,
     /// Bytes of requests that wait for a place.
     waiting: Cell<usize>,
@@ -51,9 +49,10 @@ pub(super) struct Open {
 
 impl Pool {
     pub(in crate::member) fn new(config: Rc<MemberConfig>) -> Pool {
+        let places = Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS));
         Pool {
             config,
-            places: Semaphore::new(MOST),
+            places,
             waiting: Cell::new(0),
             idle: RefCell::default(),
             kept: Notify::new(),
