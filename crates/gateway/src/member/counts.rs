@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ratewire_switch_interface::status::{Latency, ServedCounts};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::latencies::Latencies;
@@ -32,6 +33,8 @@ pub(super) struct Counts {
     /// Bytes of answers that wait to leave.
     replies: Cell<usize>,
     latencies: RefCell<Latencies>,
+    /// Woken when no request is under way any more.
+    idle: Notify,
 }
 
 impl Counts {
@@ -52,10 +55,20 @@ impl Counts {
         self.latencies.borrow().told()
     }
 
+    /// Waits until no request is under way.
+    pub(super) async fn until_idle(&self) {
+        while self.requests.get().under_way > 0 {
+            self.idle.notified().await;
+        }
+    }
+
     fn change(&self, change: impl FnOnce(&mut ServedCounts)) {
         let mut requests = self.requests.get();
         change(&mut requests);
         self.requests.set(requests);
+        if requests.under_way == 0 {
+            self.idle.notify_waiters();
+        }
     }
 
     /// Notes a connection with the server, which has requests until the value is dropped.

@@ -37,7 +37,8 @@ pub(super) struct ClientArgs {
     /// by default
     #[arg(long, value_name = "MODE", value_parser = mode)]
     listen_mode: Option<u32>,
-    /// Time for an answer, after which the client gets an error
+    /// Time for an answer, after which the client gets an error; as long after SIGTERM, clients get
+    /// the answers that they wait for
     #[arg(long, value_name = "TIME", default_value = "5 s", value_parser = time)]
     timeout: Duration,
     /// Time for a request to arrive, after which its client's connection is ended
@@ -112,12 +113,7 @@ pub(super) fn gateway(args: &Args) -> Exit {
         if let Some(address) = *status {
             gateway = gateway.with_status(address).await?;
         }
-        Ok(async {
-            tokio::select! {
-                () = gateway.run() => {}
-                () = stop => {}
-            }
-        })
+        Ok(gateway.run_until(stop, clients.timeout()))
     })
 }
 

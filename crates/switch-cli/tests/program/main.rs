@@ -7,6 +7,7 @@
 mod commands;
 mod common;
 mod deaths;
+mod ends;
 mod faults;
 mod files;
 mod hosts;

@@ -77,6 +77,11 @@ impl Process {
     /// Tells it to end; returns its exit code.
     pub(crate) fn end(&mut self) -> Option<i32> {
         self.signal("TERM");
+        self.code()
+    }
+
+    /// Waits for its end; returns its exit code.
+    pub(crate) fn code(&mut self) -> Option<i32> {
         self.child.wait().expect("an end").code()
     }
 }
