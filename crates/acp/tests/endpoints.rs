@@ -299,6 +299,9 @@ async fn a_connection_is_resumed_with_what_is_not_acknowledged() {
     assert!(matches!(ended.receive().await, Err(Error::Closed(_))));
     let missing: Vec<u64> = ended.unacknowledged().unwrap().iter().map(|f| f.id).collect();
     assert!(missing.len() > 50 && missing.len() < FRAMES as usize, "{missing:?}");
+    // The receive buffer has room for seven frames.
+    let unsent = ended.unsent().unwrap();
+    assert!((FRAMES as usize - 10..=missing.len()).contains(&unsent), "{unsent} of {missing:?}");
     let resumed = client.resume(&ended, server.address()).await.unwrap();
     resumed.finish().unwrap();
     let second = server.accept().await.unwrap();

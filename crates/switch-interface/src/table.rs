@@ -6,6 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Why a member is down that the switch's last process had.
+const UNREGISTERED: &str = "it has not registered again since the switch has begun anew";
+
 /// What a switch tells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -16,6 +19,8 @@ pub struct Table {
     pub routing: Choice,
     /// What becomes of frames whose member is down; `None` if the operator has not said.
     pub when_down: Option<WhenDown>,
+    /// Whether members may be missing that had registered before: the switch has just begun.
+    pub gathers: bool,
     /// The members.
     pub members: Vec<TableMember>,
 }
@@ -87,6 +92,18 @@ pub enum MemberState {
 }
 
 impl Table {
+    /// Adds the members of an earlier table that are missing, as ones that are down.
+    pub fn keep_missing_of(&mut self, before: &Table) {
+        let is_missing = |member: &&TableMember| {
+            member.state != MemberState::Leaving
+                && !self.members.iter().any(|known| known.name == member.name)
+        };
+        let missing: Vec<TableMember> = before.members.iter().filter(is_missing).cloned().collect();
+        let down = || MemberState::Down(UNREGISTERED.to_string());
+        self.members
+            .extend(missing.into_iter().map(|member| TableMember { state: down(), ..member }));
+    }
+
     /// The table as a frame's content.
     pub fn encode(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
@@ -117,16 +134,45 @@ mod tests {
             switch: 7,
             routing: Choice::Hash { offset: 0, length: 8 },
             when_down: Some(WhenDown::Fail),
+            gathers: false,
             members: vec![member],
         };
         let text = concat!(
-            r#"{"switch":7,"routing":{"hash":{"offset":0,"length":8}},"when-down":"fail","members":["#,
-            r#"{"name":"redis-1","id":18446744073709551615,"number":3,"weight":1.5,"#,
+            r#"{"switch":7,"routing":{"hash":{"offset":0,"length":8}},"when-down":"fail","#,
+            r#""gathers":false,"members":[{"name":"redis-1","id":18446744073709551615,"number":3,"weight":1.5,"#,
             r#""prefixes":["GET"],"state":{"down":"it has left packets unanswered"}}]}"#,
         );
         assert_eq!(String::from_utf8(table.encode()).unwrap(), text);
         assert_eq!(Table::decode(text.as_bytes()), Some(table));
         assert_eq!(Table::decode(b"{}"), None);
+    }
+
+    #[test]
+    fn members_that_had_not_left_are_kept() {
+        let member = |name: &str, state| TableMember {
+            name: name.to_string(),
+            id: 1,
+            number: 3,
+            weight: 1.0,
+            prefixes: Vec::new(),
+            state,
+        };
+        let table = |members| Table {
+            switch: 7,
+            routing: Choice::Hash { offset: 0, length: 8 },
+            when_down: None,
+            gathers: true,
+            members,
+        };
+        let before = [("up", MemberState::Up), ("down", MemberState::Down("why".to_string()))];
+        let before = before.into_iter().chain([("left", MemberState::Leaving)]);
+        let before = before.map(|(name, state)| member(name, state)).collect();
+        let mut now = table(vec![member("new", MemberState::Up), member("down", MemberState::Up)]);
+        now.keep_missing_of(&table(before));
+        let missing = MemberState::Down(UNREGISTERED.to_string());
+        let states = now.members.iter().map(|member| (member.name.as_str(), &member.state));
+        let up = &MemberState::Up;
+        assert!(states.eq([("new", up), ("down", up), ("up", &missing)]));
     }
 
     proptest! {

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`daemon`] | the program: configuration, log, status, commands around a [`Running`] switch |
 //! | `running` | the sockets, one for each side, around a hub |
+//! | `clock` | its time, which stands still while the process is stopped |
 //! | [`hub`] | all sessions and members, sans-IO: finds the session of a packet |
 //! | [`session`] | one peer's connection with all members, sans-IO: passes on parts of packets |
 //! | `leg` | one neighbour in a session: its channel, and the `queue` of packets to it |
@@ -18,6 +19,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod clock;
 pub mod daemon;
 pub mod endpoint;
 #[doc(hidden)]

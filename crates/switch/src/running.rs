@@ -10,8 +10,8 @@ use ratewire_acp::Error;
 use ratewire_acp::socket::Socket;
 use ratewire_timer::Timer;
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
+use crate::clock::Clock;
 use crate::hub::{Hub, HubConfig, HubEvent, Port};
 
 /// Time for the last packets of sessions that are ended.
@@ -41,7 +41,7 @@ fn purpose(port: Port) -> &'static str {
 /// A switch with open sockets.
 pub struct Running {
     hub: RefCell<Hub>,
-    start: Instant,
+    clock: Clock,
     address: SocketAddr,
     sockets: RefCell<[Socket; 2]>,
     timer: Timer,
@@ -70,7 +70,7 @@ impl Running {
         let timer = Timer::new().map_err(|error| OpenError::Start(Error::Socket(error)))?;
         Ok(Running {
             hub: RefCell::new(Hub::new(config, [address, outside]).map_err(OpenError::Start)?),
-            start: Instant::now(),
+            clock: Clock::new(),
             address,
             sockets: RefCell::new([peers, members]),
             timer,
@@ -83,9 +83,9 @@ impl Running {
         self.address
     }
 
-    /// Time since the start.
+    /// Time since the start, without that in which the process was stopped.
     pub fn now(&self) -> Duration {
-        self.start.elapsed()
+        self.clock.now()
     }
 
     /// Reads something of the switch.
@@ -144,7 +144,9 @@ impl Running {
                 tokio::task::yield_now().await;
                 continue;
             }
+            self.clock.rest(wait);
             self.ready(wait).await?;
+            self.clock.wake();
         }
     }
 

@@ -188,6 +188,11 @@ impl Connection {
     pub fn unacknowledged(&self) -> Vec<Frame> {
         self.out.unacknowledged()
     }
+    /// How many of the unacknowledged frames, the last ones, were never sent: no packet has had a
+    /// byte of them.
+    pub fn unsent(&self) -> usize {
+        self.out.unsent()
+    }
     /// The next frame.
     pub fn read(&mut self) -> Option<Frame> {
         self.inc.read()

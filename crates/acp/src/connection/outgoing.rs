@@ -103,6 +103,12 @@ impl Outgoing {
         self.frames.iter().map(|kept| kept.frame.clone()).collect()
     }
 
+    /// How many of these, the last ones, were never sent.
+    pub(super) fn unsent(&self) -> usize {
+        let sent = self.end - self.sender.unsent().get();
+        self.frames.len() - self.frames.partition_point(|kept| kept.start < sent)
+    }
+
     /// The next packet of the transport, for one whose data parts have `room` bytes. It carries a
     /// part of one frame, or whole frames that fit together.
     pub(super) fn poll_transmit(&mut self, now: Time, room: u64) -> Option<Segment> {

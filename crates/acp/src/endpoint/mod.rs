@@ -385,6 +385,23 @@ impl Connection {
         Ok(None)
     }
 
+    /// Waits until the send buffer has room for a frame.
+    ///
+    /// # Errors
+    /// As [`Connection::send`].
+    pub async fn until_writable(&self) -> Result<(), Error> {
+        self.until(|| {
+            let mut hub = self.shared.hub();
+            let core = &hub.slot(self.id).ok_or(Error::Shut)?.connection;
+            match core.closed() {
+                Some(reason) => Err(Error::Closed(reason.clone())),
+                None if core.is_finished() => Err(Error::Finished),
+                None => Ok(core.is_writable().then_some(())),
+            }
+        })
+        .await
+    }
+
     /// The next frame; `None` when the other end has sent its last.
     ///
     /// # Errors
@@ -457,6 +474,15 @@ impl Connection {
     /// When the endpoint has ended.
     pub fn unacknowledged(&self) -> Result<Vec<Frame>, Error> {
         self.look(Core::unacknowledged)
+    }
+
+    /// How many of the [unacknowledged](Connection::unacknowledged) frames, the last ones, were
+    /// never sent: the other end has no byte of them.
+    ///
+    /// # Errors
+    /// When the endpoint has ended.
+    pub fn unsent(&self) -> Result<usize, Error> {
+        self.look(Core::unsent)
     }
 
     /// Counters and state.

@@ -40,12 +40,19 @@ pub(super) struct Choice {
     number: u64,
 }
 
+/// Whether requests belong to members of a table, also to one that is down; `is_store` says whether
+/// servers keep what others have not.
+pub(super) fn keeps(table: &Table, is_store: bool) -> bool {
+    let usual = if is_store { WhenDown::Fail } else { WhenDown::Move };
+    matches!(table.routing, Rule::Hash { .. } | Rule::Prefix)
+        && table.when_down.unwrap_or(usual) == WhenDown::Fail
+}
+
 impl Choice {
-    /// The choice among the members of a table, which `members` are in its order; `is_store` says
-    /// whether servers keep what others have not. `None` if the switch alone chooses.
+    /// The choice among the members of a table, which `members` are in its order; `is_store` as in
+    /// [`keeps`]. `None` if the switch alone chooses.
     pub(super) fn of(table: &Table, members: Vec<Rc<Upstream>>, is_store: bool) -> Option<Choice> {
-        let usual = if is_store { WhenDown::Fail } else { WhenDown::Move };
-        let keeps = table.when_down.unwrap_or(usual) == WhenDown::Fail;
+        let keeps = keeps(table, is_store);
         let rows = table.members.iter();
         let module: Box<dyn Routing> = match table.routing {
             Rule::Switch => return None,
@@ -66,7 +73,6 @@ impl Choice {
                     .collect(),
             )),
         };
-        let keeps = keeps && table.routing == Rule::Prefix;
         Some(Choice { by: By::Module(module), keeps, members, seen: Vec::new(), number: 0 })
     }
 

@@ -25,7 +25,7 @@ pub(super) async fn follow(
     dialer: &Dialer,
     switch: &Host,
     lack: &RefCell<Option<String>>,
-    apply: impl Fn(SocketAddr, &Table),
+    apply: impl Fn(SocketAddr, Table),
     doubts: impl AsyncFn(),
 ) {
     let mut has_doubts = false;
@@ -39,7 +39,7 @@ pub(super) async fn follow(
                     info!(target: "ratewire_gateway", switch = address.to_string(), "connected");
                 }
                 lack.take();
-                let apply = |table: &Table| apply(address, table);
+                let apply = |table| apply(address, table);
                 let Some(reason) = read(&connection, apply, &doubts).await else {
                     has_doubts = true;
                     sleep_until(next).await;
@@ -90,7 +90,7 @@ async fn connect(
 /// what it has told.
 async fn read(
     connection: &Connection,
-    apply: impl Fn(&Table),
+    apply: impl Fn(Table),
     doubts: &impl AsyncFn(),
 ) -> Option<String> {
     let mut has_told = false;
@@ -101,7 +101,7 @@ async fn read(
         };
         match next {
             Ok(Some(frame)) => match Table::decode(&frame.data) {
-                Some(table) => apply(&table),
+                Some(table) => apply(table),
                 None => return Some("it tells what is no table of members".to_string()),
             },
             Ok(None) => return Some("the switch has ended the connection".to_string()),

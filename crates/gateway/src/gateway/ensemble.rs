@@ -18,7 +18,7 @@ use tokio::task::spawn_local;
 use tokio::time::{Instant, timeout};
 
 use super::ask::Ask;
-use super::choice::{Choice, Chosen};
+use super::choice::{Choice, Chosen, keeps};
 use super::client::{Client, Place};
 use super::counts::Cause;
 use super::upload::Upload;
@@ -31,6 +31,8 @@ const MAX_RTO: ratewire_units::Duration = ratewire_units::Duration::from_secs(1)
 const UNSENT_BYTES: Size = Size::new(256 << 10);
 /// Why messages that pass in pieces do not pass a switch that chooses members itself.
 const IN_PIECES: &str = "the switch has routing = \"wasm\", which takes no HTTP: give it another";
+/// Why requests fail while members are awaited that nobody knows yet.
+const GATHERS: &str = "the switch has just begun, and waits for its members to register";
 /// 2^64 over the golden ratio: it spreads neighbouring numbers.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -58,8 +60,8 @@ pub(super) struct Ensemble {
     spread: RefCell<Spread>,
     /// Requests for which there is no member.
     waiting: RefCell<VecDeque<Ask>>,
-    /// The number of the switch's process.
-    known: Cell<Option<u64>>,
+    /// What the switch has told last.
+    table: RefCell<Option<Table>>,
     asked: Cell<u64>,
     /// Connections with members that were begun.
     begun: Cell<u64>,
@@ -94,7 +96,7 @@ impl Ensemble {
             upstreams: RefCell::default(),
             spread: RefCell::new(Spread::Unknown),
             waiting: RefCell::default(),
-            known: Cell::new(None),
+            table: RefCell::default(),
             asked: Cell::new(0),
             begun: Cell::new(0),
             told: Notify::new(),
@@ -192,16 +194,18 @@ impl Ensemble {
             Chosen::Member(member) => member.ask(ask),
             Chosen::Down(why) => ask.fail(Cause::Down, &why),
             Chosen::Nobody => {
-                ask.client.ask(ask.content.len());
+                ask.client.hold_request(ask.content.len());
                 self.waiting.borrow_mut().push_back(ask);
             }
         }
     }
 
     /// Takes what the switch at an address tells of its members.
-    pub(super) fn apply(self: &Rc<Self>, switch: SocketAddr, table: &Table) {
+    pub(super) fn apply(self: &Rc<Self>, switch: SocketAddr, table: Table) {
         self.switch.set(Some(switch));
-        if self.known.replace(Some(table.switch)).is_some_and(|known| known != table.switch) {
+        let before = self.table.take();
+        let Some(table) = self.complete(table, before.as_ref()) else { return };
+        if before.is_some_and(|before| before.switch != table.switch) {
             // Connections that have nothing to send would not notice that the switch is another.
             self.upstreams.borrow().values().for_each(|upstream| upstream.reset());
         }
@@ -218,7 +222,7 @@ impl Ensemble {
             back.append(&mut upstream.set(target, state));
             members.push(upstream);
         }
-        let choice = Choice::of(table, members.clone(), self.framing.is_store());
+        let choice = Choice::of(&table, members.clone(), self.framing.is_store());
         *self.spread.borrow_mut() = match choice {
             Some(choice) => Spread::Gateway(choice),
             None => {
@@ -228,6 +232,7 @@ impl Ensemble {
                 Spread::Switch(all)
             }
         };
+        *self.table.borrow_mut() = Some(table);
         self.told.notify_waiters();
         let is_left =
             |known: &Rc<Upstream>| !members.iter().any(|member| Rc::ptr_eq(member, known));
@@ -239,8 +244,17 @@ impl Ensemble {
             self.gone.borrow_mut().push(upstream);
         }
         let waiting = self.waiting.take();
-        waiting.iter().for_each(|ask| ask.client.asked(ask.content.len()));
+        waiting.iter().for_each(|ask| ask.client.release_request(ask.content.len()));
         back.into_iter().chain(waiting).for_each(|ask| self.place(ask));
+    }
+
+    /// A table with the members that a switch which has just begun may lack, down as they are: what
+    /// belongs to them is not for others. `None` if they are not known.
+    fn complete(&self, mut table: Table, before: Option<&Table>) -> Option<Table> {
+        if table.gathers && keeps(&table, self.framing.is_store()) {
+            table.keep_missing_of(before?);
+        }
+        Some(table)
     }
 
     /// The connection with a member, which is begun if there is none.
@@ -285,10 +299,16 @@ impl Ensemble {
             let stays = ask.client.id != client.id;
             if !stays {
                 client.counts.abandon(1);
-                client.asked(ask.content.len());
+                client.release_request(ask.content.len());
             }
             stays
         });
+    }
+
+    /// Why requests have no member.
+    fn lack(&self) -> &'static str {
+        let is_known = !matches!(*self.spread.borrow(), Spread::Unknown);
+        if is_known || self.switch.get().is_none() { UNSENT } else { GATHERS }
     }
 
     /// Tells clients whose answers do not come in time.
@@ -299,8 +319,8 @@ impl Ensemble {
             self.upstreams().iter().for_each(|upstream| upstream.expire(before));
             while let Some(ask) = self.waiting.borrow_mut().pop_front_if(|ask| ask.since <= before)
             {
-                ask.client.asked(ask.content.len());
-                ask.fail(Cause::Late, UNSENT);
+                ask.client.release_request(ask.content.len());
+                ask.fail(Cause::Late, self.lack());
             }
         }
     }

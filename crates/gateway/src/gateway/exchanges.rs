@@ -73,17 +73,18 @@ impl Exchange {
         is_due.then(|| core::mem::take(&mut self.owed))
     }
 
-    /// Whether all of the request is in its frame.
+    /// Whether its frame has all of the request that a member may have.
     pub(super) fn is_whole(&self) -> bool {
-        self.ask.upload.is_none()
+        self.ask.upload.as_ref().is_none_or(|upload| !upload.has_begun())
     }
 
-    /// The request as one that no member has, if it may be done twice and its client waits.
+    /// The request as one that no member has, if its client waits and it was not sent, or may be
+    /// done twice.
     ///
     /// # Errors
     /// The exchange, if it may not.
-    pub(super) fn again(self, content: Bytes) -> Result<Ask, Exchange> {
-        let may_repeat = self.ask.may_repeat && self.is_whole() && !self.is_settled;
+    pub(super) fn again(self, content: Bytes, was_sent: bool) -> Result<Ask, Exchange> {
+        let may_repeat = (!was_sent || self.ask.may_repeat) && self.is_whole() && !self.is_settled;
         if may_repeat { Ok(Ask { content, ..self.ask }) } else { Err(self) }
     }
 }

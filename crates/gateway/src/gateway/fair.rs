@@ -9,9 +9,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// under way stands before the items of others, whatever it costs.
 const FIRST: usize = 32;
 const MOST: usize = 128;
-/// Cost of items that a flow may send in a row: answers of one client that come together leave
-/// together.
-const QUANTUM: u64 = 16 << 10;
 
 /// Items that wait, by flow.
 #[derive(Debug)]
@@ -21,8 +18,6 @@ pub(super) struct Fair<T> {
     ready: BTreeSet<(u64, u64)>,
     /// Start tag of the last item that has left in its turn.
     now: u64,
-    /// The flow that sends, and what it may yet send in a row.
-    turn: (u64, u64),
 }
 
 #[derive(Debug)]
@@ -44,7 +39,7 @@ impl<T> Flow<T> {
 
 impl<T> Default for Fair<T> {
     fn default() -> Fair<T> {
-        Fair { flows: BTreeMap::new(), ready: BTreeSet::new(), now: 0, turn: (0, 0) }
+        Fair { flows: BTreeMap::new(), ready: BTreeSet::new(), now: 0 }
     }
 }
 
@@ -65,34 +60,23 @@ impl<T> Fair<T> {
 
     /// The next item that may leave.
     pub(super) fn peek(&self) -> Option<&T> {
-        let flow = self.next()?;
-        self.flows.get(&flow)?.waiting.front().map(|(_, item)| item)
-    }
-
-    /// The flow whose turn it is.
-    fn next(&self) -> Option<u64> {
-        let (flow, left) = self.turn;
-        let goes_on = left > 0 && self.flows.get(&flow).is_some_and(Flow::is_ready);
-        if goes_on { Some(flow) } else { self.ready.first().map(|(_, flow)| *flow) }
+        let (_, flow) = self.ready.first()?;
+        self.flows.get(flow)?.waiting.front().map(|(_, item)| item)
     }
 
     /// Takes the next item that may leave.
     pub(super) fn pop(&mut self) -> Option<T> {
-        let flow = self.next()?;
-        if self.turn.0 != flow || self.turn.1 == 0 {
-            self.turn = (flow, QUANTUM);
-            self.now = self.flows.get(&flow)?.tag;
-        }
+        let (tag, flow) = *self.ready.first()?;
+        self.now = tag;
         let mut next = None;
         self.change(flow, |known| {
-            next = known.waiting.pop_front().inspect(|(cost, _)| {
+            next = known.waiting.pop_front().map(|(cost, item)| {
                 known.tag += cost;
                 known.under_way += 1;
+                item
             });
         });
-        let (cost, item) = next?;
-        self.turn.1 = self.turn.1.saturating_sub(cost);
-        Some(item)
+        next
     }
 
     /// Notes that an item of a flow is done which has cost `more` than was paid.
@@ -178,12 +162,12 @@ mod tests {
     #[test]
     fn flows_get_equal_shares_of_bytes() {
         let mut fair = Fair::default();
-        (0..100).for_each(|_| fair.push(1, QUANTUM, 1));
-        (0..100).for_each(|_| fair.push(2, 3 * QUANTUM, 2));
+        (0..100).for_each(|_| fair.push(1, 100, 1));
+        (0..100).for_each(|_| fair.push(2, 300, 2));
         let first = served(&mut fair, 80);
         assert_eq!(first.iter().filter(|flow| **flow == 1).count(), 60);
         // Who comes later has no claim to what others had before.
-        (0..21).for_each(|_| fair.push(3, QUANTUM, 3));
+        (0..21).for_each(|_| fair.push(3, 100, 3));
         let next = served(&mut fair, 7 * 5);
         let of = |flow| next.iter().filter(|served| **served == flow).count();
         assert!(of(3) <= 16 && of(1) >= 14 && of(2) >= 4, "{next:?}");
@@ -193,25 +177,14 @@ mod tests {
     fn answers_that_cost_more_than_was_paid_are_paid_for_later() {
         let mut fair = Fair::default();
         for _ in 0..20 {
-            fair.push(1, QUANTUM, 1);
-            fair.push(2, QUANTUM, 2);
+            fair.push(1, 100, 1);
+            fair.push(2, 100, 2);
         }
         assert_eq!([fair.pop(), fair.pop()], [Some(1), Some(2)]);
-        fair.done(1, 100 * QUANTUM);
+        fair.done(1, 10_000);
         fair.done(2, 0);
         assert_eq!(served(&mut fair, 19), [2; 19]);
         assert_eq!(served(&mut fair, 20), [1; 19]);
-    }
-
-    #[test]
-    fn short_items_of_a_flow_leave_together() {
-        let mut fair = Fair::default();
-        for _ in 0..20 {
-            fair.push(1, QUANTUM / 8, 1);
-            fair.push(2, QUANTUM / 8, 2);
-        }
-        let expected: Vec<u64> = [1, 2, 1, 2].into_iter().flat_map(|flow| [flow; 8]).collect();
-        assert_eq!(served(&mut fair, 32), expected);
     }
 
     #[test]

@@ -194,7 +194,7 @@ impl Gateway {
             tasks.spawn_local(server.serve(&GATEWAY, shown));
         }
         tasks.spawn_local(async move {
-            let apply = |address, table: &_| ensemble.apply(address, table);
+            let apply = |address, table| ensemble.apply(address, table);
             let doubts = async || ensemble.doubts().await;
             directory::follow(ensemble.dialer(), &switch, &lack, apply, doubts).await;
         });

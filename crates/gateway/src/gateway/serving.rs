@@ -112,7 +112,7 @@ async fn read_all(
             }
         }
         client.arrive(buffer.len());
-        if client.asks() {
+        if client.has_unsent() {
             memory.wait_for_half().await;
         }
         let count = if buffer.is_empty() {

@@ -33,6 +33,11 @@ impl Upload {
         self.add_credit(CREDIT);
     }
 
+    /// Whether a connection has had the beginning.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun.borrow().is_some()
+    }
+
     /// Notes that more bytes may be sent.
     pub(super) fn add_credit(&self, bytes: u64) {
         self.credit.set(self.credit.get().saturating_add(bytes));

@@ -89,6 +89,60 @@ async fn keys_of_a_member_that_is_down_fail_and_only_these() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn keys_of_members_that_have_yet_to_register_again_are_not_given_to_others() {
+    in_time(async {
+        let (framing, counts) = (framing("resp"), Counts::default());
+        let stays = member(framing, server(&counts).await);
+        let late = member(framing, server(&counts).await);
+        let (address, mut serving) = switch(local(), &[stays, late]);
+        let gateway = gateway(framing, Listen::Tcp(local()), address).await;
+        let mut client = connected(&gateway).await;
+        let mut round = async || {
+            let mut answers = Vec::new();
+            for k in 0..8 {
+                answers.push(ask(&mut client, &format!("SET k{k} 1")).await);
+            }
+            answers
+        };
+        let all: Vec<String> = (0..8).map(|k| format!("+SET k{k} 1")).collect();
+        while round().await != all {}
+        let choice = Choice::Hash { offset: 0, length: 8 };
+        let hour = Duration::from_secs(3600);
+        for (gather, members) in
+            [(hour, vec![stays]), (hour, vec![]), (Duration::ZERO, vec![stays])]
+        {
+            serving.abort();
+            _ = (&mut serving).await;
+            counts.borrow_mut().clear();
+            serving = switch_with(address, &members, Told { choice, gather, ..Told::default() }).1;
+            let missing = "it has not registered again since the switch has begun anew";
+            let down = |k| format!("-ERR member m{k} is down: {missing}");
+            let is_told = |answers: &[String]| match (gather.is_zero(), members.len()) {
+                (true, _) => answers == all,
+                (false, 0) => [0, 1].iter().all(|k| answers.contains(&down(*k))),
+                (false, _) => answers.contains(&down(1)),
+            };
+            let mut answers = round().await;
+            while !is_told(&answers) {
+                answers = round().await;
+            }
+            let failed = answers.iter().filter(|answer| answer.starts_with('-')).count();
+            assert_eq!(failed == 0, gather.is_zero(), "{answers:?}");
+            assert_eq!(failed == 8, members.is_empty(), "{answers:?}");
+        }
+        // Who knows no members waits for them.
+        let (switch, _serving) =
+            switch_with(local(), &[stays], Told { choice, gather: hour, ..Told::default() });
+        let setting = Setting { timeout: Duration::from_secs(1), ..Setting::default() };
+        let gateway = gateway_with(framing, Listen::Tcp(local()), switch, setting).await;
+        let answer = ask(&mut connected(&gateway).await, "SET k0 1").await;
+        let why = "the switch has just begun, and waits for its members to register";
+        assert_eq!(answer, format!("-ERR {why}"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn nothing_is_done_twice_however_often_the_switch_dies() {
     const CLIENTS: usize = 20;
     const DEATHS: usize = 6;

@@ -73,7 +73,7 @@ fn switch_until(
     stop: impl Future<Output = ()> + 'static,
 ) -> (SocketAddr, JoinHandle<()>) {
     let choice = Choice::Hash { offset: 0, length: 8 };
-    running(listen, members, Told { choice, when_down: None }, stop)
+    running(listen, members, Told { choice, ..Told::default() }, stop)
 }
 
 /// A switch that says what becomes of keys whose member is down.
@@ -83,7 +83,7 @@ fn switch_that(
     when_down: Option<WhenDown>,
 ) -> (SocketAddr, JoinHandle<()>) {
     let choice = Choice::Hash { offset: 0, length: 8 };
-    switch_with(listen, members, Told { choice, when_down })
+    switch_with(listen, members, Told { choice, when_down, ..Told::default() })
 }
 
 /// A switch that tells gateways this.
@@ -115,7 +115,8 @@ fn running(
             silence: ratewire_units::Duration::from_secs(1),
         },
         members: members.collect(),
-        spare: 0,
+        // Places of members that have not registered yet.
+        spare: usize::from(!told.gather.is_zero()),
         routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
         told,
         patience: Duration::from_millis(500),

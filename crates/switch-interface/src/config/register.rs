@@ -9,7 +9,10 @@ use ratewire_units::Duration;
 use super::member::is_name;
 use super::{TokenSource, address};
 
-const KEYS: &[&str] = &["ensemble", "lease", "listen", "members", "token", "token-env"];
+const KEYS: &[&str] = &["ensemble", "gather", "lease", "listen", "members", "token", "token-env"];
+
+/// Usual time of a lease, and of the wait for members that had registered before.
+const USUAL: Duration = Duration::from_secs(5);
 
 /// How members register themselves.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +27,8 @@ pub struct RegisterConfig {
     pub members: u32,
     /// Time after which a registration ends that was not renewed.
     pub lease: Duration,
+    /// Time from the switch's start in which members that had registered before may be missing.
+    pub gather: Duration,
 }
 
 pub(super) fn read(root: &Section<'_>, folder: &Path) -> Option<RegisterConfig> {
@@ -55,13 +60,16 @@ pub(super) fn read(root: &Section<'_>, folder: &Path) -> Option<RegisterConfig> 
         }
         is_good
     });
-    let lease = Duration::from_secs(1)..=Duration::from_secs(3600);
+    let lease = table.quantity("lease", USUAL, Duration::from_secs(1)..=Duration::from_secs(3600));
+    let gather = Duration::ZERO..=Duration::from_secs(3600);
     Some(RegisterConfig {
         listen: address(&table, "listen")
             .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 4818))),
         ensemble: ensemble.map_or("default", |name| name.value).to_string(),
         members: table.count("members", 16, 1..=256),
-        lease: table.quantity("lease", Duration::from_secs(5), lease),
+        // A member notices that the switch is another when it renews its registration.
+        gather: table.quantity("gather", lease.max(USUAL), gather),
+        lease,
         token: token?,
     })
 }

@@ -32,6 +32,7 @@ token = "token"
 ensemble = "shards"
 members = 8
 lease = "3 s"
+gather = "30 s"
 
 [peer]
 address = "10.0.1.1:4816"
@@ -95,6 +96,7 @@ fn every_key_is_read() {
             ensemble: "shards".into(),
             members: 8,
             lease: Duration::from_secs(3),
+            gather: Duration::from_secs(30),
         }),
         probe: Some(ProbeConfig {
             frame: b"PING".to_vec(),

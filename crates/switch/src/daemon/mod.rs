@@ -24,7 +24,7 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use commands::{Command, send};
 pub use error::DaemonError;
@@ -240,7 +240,11 @@ fn hub(
             silence: config.silence,
         },
         routing: modules.maker(config),
-        told: Told { choice: config.routing.told(), when_down: config.when_down },
+        told: Told {
+            choice: config.routing.told(),
+            when_down: config.when_down,
+            gather: config.register.as_ref().map_or(Duration::ZERO, |it| it.gather.to_std()),
+        },
         patience: config.patience.to_std(),
     }
 }

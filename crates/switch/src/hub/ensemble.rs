@@ -97,6 +97,11 @@ impl Seen {
         }
     }
 
+    /// Whether nobody has the place.
+    pub(super) fn is_vacant(&self) -> bool {
+        self.member.is_none()
+    }
+
     /// Whether sessions may connect with the member.
     pub(super) fn takes_sessions(&self) -> bool {
         self.member.is_some() && self.duty == Duty::Serving && !self.is_distrusted

@@ -65,11 +65,13 @@ pub struct Told {
     pub choice: Choice,
     /// What becomes of frames whose member is down, if the operator has said so.
     pub when_down: Option<WhenDown>,
+    /// Time from the start in which members may be missing that had registered before.
+    pub gather: Duration,
 }
 
 impl Default for Told {
     fn default() -> Told {
-        Told { choice: Choice::Switch, when_down: None }
+        Told { choice: Choice::Switch, when_down: None, gather: Duration::ZERO }
     }
 }
 
@@ -167,6 +169,8 @@ pub struct Hub {
     readers: BTreeMap<SessionId, Reader>,
     /// Number of the table that readers are told.
     edition: u64,
+    /// Until when members may be missing that had registered before.
+    gathers_until: Option<Duration>,
     next_session: u64,
     next_member: u64,
     /// By port: sessions by the numbers of their connections.
@@ -207,6 +211,7 @@ impl Hub {
             number,
             readers: BTreeMap::new(),
             edition: 1,
+            gathers_until: (!config.told.gather.is_zero()).then_some(config.told.gather),
             next_member: first + (config.members.len() + config.spare) as u64,
             of_peers: Handshakes::new(&config.peers, bound[Port::Peers as usize], true)?,
             of_members: Handshakes::new(&config.session.acp, bound[Port::Members as usize], false)?,
@@ -384,13 +389,17 @@ impl Hub {
         let retries = self.retries.first().map(|(at, ..)| *at);
         let members = self.ensemble.iter().filter_map(|seen| seen.retry);
         let dial = self.dialled.as_ref().and_then(Dialled::due);
-        let others = [self.of_peers.deadline(), self.of_members.deadline(), dial];
-        members.chain(sessions).chain(retries).chain(others.into_iter().flatten()).min()
+        let handshakes = [self.of_peers.deadline(), self.of_members.deadline()];
+        let others = handshakes.into_iter().chain([dial, self.gathers_until]);
+        members.chain(sessions).chain(retries).chain(others.flatten()).min()
     }
 
     /// Does what is due; call it at [`Hub::deadline`].
     pub fn on_timer(&mut self, now: Duration) {
         self.dial_if_due(now);
+        if self.gathers_until.take_if(|at| *at <= now).is_some() {
+            self.publish();
+        }
         for port in [Port::Peers, Port::Members] {
             while let Some(event) = self.handshakes(port).on_timer(now) {
                 self.on_handshake(now, port, event);

@@ -11,6 +11,7 @@ use ratewire_anypoint::Side;
 use ratewire_switch_interface::table::{MemberState, Table, TableMember};
 use ratewire_units::{Bytes, Time};
 
+use super::ensemble::Seen;
 use super::{Duty, Health, Hub, Port, SessionId};
 
 /// Bytes that a reader may send, who has nothing to say.
@@ -123,7 +124,7 @@ impl Hub {
     }
 
     fn table(&self) -> Table {
-        let member = |seen: &super::Seen| {
+        let member = |seen: &Seen| {
             let member = seen.member.as_ref()?;
             Some(TableMember {
                 name: member.name.clone(),
@@ -142,6 +143,7 @@ impl Hub {
             switch: self.number,
             routing: self.config.told.choice,
             when_down: self.config.told.when_down,
+            gathers: self.gathers_until.is_some() && self.ensemble.iter().any(Seen::is_vacant),
             members: self.ensemble.iter().filter_map(member).collect(),
         }
     }

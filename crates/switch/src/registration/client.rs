@@ -24,7 +24,7 @@ const ATTEMPT: Duration = Duration::from_secs(2);
 const FAREWELL: Duration = Duration::from_secs(1);
 /// Time before the second attempt. Each wait is twice the one before, up to the longest.
 const RETRY: Duration = Duration::from_millis(500);
-const LONGEST_RETRY: Duration = Duration::from_secs(8);
+const LONGEST_RETRY: Duration = Duration::from_secs(2);
 /// Renewals in the time after which a registration ends without one.
 const RENEWALS: u32 = 3;
 

@@ -94,6 +94,26 @@ fn a_member_that_has_gone_without_a_word_stays_in_the_table_until_it_is_back() {
     assert_eq!(last(&mut pair, 5), Some(("m1".to_string(), MemberState::Up)));
 }
 
+#[test]
+fn a_switch_that_has_begun_says_that_members_may_be_missing() {
+    let mut hub = with_spare(1, 1);
+    hub.gathers_until = Some(ms(20));
+    let mut pair = Pair::new(hub, Target::Table);
+    let last = |pair: &mut Pair, now| {
+        pair.exchange(ms(now));
+        let frame = core::iter::from_fn(|| pair.peer.read()).last();
+        frame.and_then(|frame| Table::decode(&frame.data)).map(|table| table.gathers)
+    };
+    assert_eq!((last(&mut pair, 1), pair.hub.deadline()), (Some(true), Some(ms(20))));
+    // With all places taken, none is missing.
+    pair.hub.enlist(ms(2), 1, member(1));
+    assert_eq!(last(&mut pair, 3), Some(false));
+    pair.hub.dismiss(ms(4), 1);
+    assert_eq!(last(&mut pair, 5), Some(true));
+    assert_eq!(last(&mut pair, 20), Some(false));
+    assert_eq!(last(&mut pair, 21), None);
+}
+
 /// A peer with a connection for the second of two members, which has answered.
 fn for_second() -> Pair {
     let mut pair = Pair::for_member(hub(2), 1);

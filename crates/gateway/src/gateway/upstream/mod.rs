@@ -1,36 +1,36 @@
-//! The connection with a member, and the requests for it.
+//! A member: the requests for it, and the answers.
+//!
+//! | part | is |
+//! |---|---|
+//! | `connecting` | the connection with it, which is begun anew when it is lost |
+//! | `outbox` | frames that wait for the connection |
+
+mod connecting;
+mod outbox;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use outbox::Outbox;
 use ratewire_acp::wire::Target;
-use ratewire_acp::{Connection, Dialer, Error, Frame};
+use ratewire_acp::{Connection, Error, Frame};
 use ratewire_daemon::log::reason;
 use ratewire_framing::Framing;
 use ratewire_switch_interface::status::GatewayMember;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::ask::Ask;
 use super::client::Client;
 use super::counts::Cause;
-use super::exchanges::{Exchange, Exchanges};
+use super::exchanges::Exchanges;
 use super::fair::Fair;
 use super::upload::Upload;
-use crate::frame::{Message, Reply, read_replies};
-
-/// Time from one attempt to connect to the next.
-const RETRY: Duration = Duration::from_millis(500);
-/// Time for a member to answer a hello.
-const WELCOME: Duration = Duration::from_secs(5);
-
-/// What a switch says that has no such member.
-const NO_MEMBER: &str = "no such member";
+use crate::frame::{Message, Reply};
 
 /// Why a request fails that no connection takes in time.
 pub(super) const UNSENT: &str = "the switch takes no requests";
@@ -65,19 +65,15 @@ pub(super) struct Upstream {
     waiting: RefCell<Fair<Ask>>,
     exchanges: RefCell<Exchanges>,
     connection: RefCell<Option<Rc<Connection>>>,
-    /// The next frame, for which the connection has had no room.
-    unsent: RefCell<Option<Frame>>,
-    /// Frames that are no requests, for which it has had no room either.
-    notes: RefCell<VecDeque<Frame>>,
-    /// Frames that a lost connection has not acknowledged.
-    again: RefCell<VecDeque<Frame>>,
+    /// Frames that wait for room in the connection, or for another connection.
+    outbox: RefCell<Outbox>,
     /// The member's process.
     process: Cell<Option<u64>>,
     /// Why there is no connection, as was last logged.
     lack: RefCell<Option<String>>,
     /// Requests of lost connections that were sent again.
     sent_again: Cell<u64>,
-    /// Woken when a frame is unsent, and when the state has changed or an exchange is over.
+    /// Woken when a frame waits, and when the state has changed or an exchange is over.
     blocked: Notify,
     changed: Notify,
 }
@@ -93,9 +89,7 @@ impl Upstream {
             waiting: RefCell::default(),
             exchanges: RefCell::new(Exchanges::new(framing)),
             connection: RefCell::default(),
-            unsent: RefCell::default(),
-            notes: RefCell::default(),
-            again: RefCell::default(),
+            outbox: RefCell::default(),
             process: Cell::new(None),
             lack: RefCell::default(),
             sent_again: Cell::new(0),
@@ -172,26 +166,27 @@ impl Upstream {
     /// lost.
     fn give_back(&self) -> Vec<Ask> {
         let mut back = self.waiting.borrow_mut().remove(|_| true);
-        back.iter().for_each(|ask| ask.client.asked(ask.content.len()));
-        let again = self.again.take();
-        back.extend(again.into_iter().filter_map(|frame| self.take_again(frame)));
+        back.iter().for_each(|ask| ask.client.release_request(ask.content.len()));
+        let unsent = self.outbox.borrow_mut().take_requests();
+        back.extend(unsent.into_iter().filter_map(|frame| self.take_back(frame)));
         back
     }
 
-    /// Takes a request of a lost connection back, which the member may have had, if it may be done
-    /// twice; else its client is told.
-    fn take_again(&self, frame: Frame) -> Option<Ask> {
+    /// Takes a request back. If the member may have had it, and it may not be done twice, its
+    /// client is told.
+    fn take_back(&self, frame: Frame) -> Option<Ask> {
         let exchange = self.exchanges.borrow_mut().remove(frame.id)?;
         self.waiting.borrow_mut().done(exchange.client().id, 0);
         let why = "the connection with the server is lost: the request may have been done";
-        let again = exchange.again(frame.data);
-        self.sent_again.set(self.sent_again.get() + u64::from(again.is_ok()));
+        let was_sent = self.outbox.borrow().may_be_sent(frame.id);
+        let again = exchange.again(frame.data, was_sent);
+        self.sent_again.set(self.sent_again.get() + u64::from(again.is_ok() && was_sent));
         again.map_err(|mut exchange| exchange.fail(Cause::Lost, why)).ok()
     }
 
     /// Sends a request, now or in its turn.
     pub(super) fn ask(&self, ask: Ask) {
-        ask.client.ask(ask.content.len());
+        ask.client.hold_request(ask.content.len());
         self.waiting.borrow_mut().push(ask.client.id, ask.cost(), ask);
         self.send_waiting();
     }
@@ -199,7 +194,7 @@ impl Upstream {
     /// Sends requests for which there is room.
     fn send_waiting(&self) {
         let Some(connection) = self.connection.borrow().clone() else { return };
-        while self.unsent.borrow().is_none() && self.exchanges.borrow().has_room() {
+        while !self.outbox.borrow().has_requests() && self.exchanges.borrow().has_room() {
             let Some(ask) = self.next() else { return };
             let number = self.exchanges.borrow().next();
             match connection.try_send(Frame::new(number, ask.content.clone())) {
@@ -212,7 +207,7 @@ impl Upstream {
                 Ok(Some(_)) | Err(_) => {
                     let frame = Frame::new(number, ask.content.clone());
                     self.exchanges.borrow_mut().begin(ask);
-                    *self.unsent.borrow_mut() = Some(frame);
+                    self.outbox.borrow_mut().push(frame);
                     self.blocked.notify_one();
                 }
             }
@@ -238,7 +233,7 @@ impl Upstream {
                 continue;
             }
             let ask = waiting.pop()?;
-            client.asked(ask.content.len());
+            client.release_request(ask.content.len());
             return Some(ask);
         }
         None
@@ -263,10 +258,10 @@ impl Upstream {
     fn tell(&self, message: &Message) {
         let Some(connection) = self.connection.borrow().clone() else { return };
         let frame = Frame::new(0, message.encode());
-        let mut notes = self.notes.borrow_mut();
-        let left = if notes.is_empty() { connection.try_send(frame) } else { Ok(Some(frame)) };
-        if let Ok(Some(frame)) = left {
-            notes.push_back(frame);
+        let mut outbox = self.outbox.borrow_mut();
+        let left = if outbox.has_notes() { Ok(Some(frame)) } else { connection.try_send(frame) };
+        if let Ok(Some(note)) = left {
+            outbox.push_note(note);
             self.blocked.notify_one();
         }
     }
@@ -274,7 +269,7 @@ impl Upstream {
     /// Forgets the requests of a client that is gone.
     pub(super) fn forget(&self, client: &Client) {
         let left = self.waiting.borrow_mut().forget(client.id);
-        left.iter().for_each(|ask| client.asked(ask.content.len()));
+        left.iter().for_each(|ask| client.release_request(ask.content.len()));
         let numbers = self.exchanges.borrow_mut().abandon(client.id);
         client.counts.abandon(left.len() + numbers.len());
         self.cancel(&numbers);
@@ -293,7 +288,7 @@ impl Upstream {
             None => UNSENT.to_string(),
         };
         for ask in late {
-            ask.client.asked(ask.content.len());
+            ask.client.release_request(ask.content.len());
             ask.fail(Cause::Late, &why);
         }
         let numbers = self.exchanges.borrow_mut().expire(before, UNANSWERED);
@@ -305,121 +300,6 @@ impl Upstream {
         if let Some(connection) = &*self.connection.borrow() {
             _ = connection.reset(0, "the switch was restarted");
         }
-    }
-
-    /// Keeps a connection with the switch, wherever that is, until the member is gone and has
-    /// answered what it had. Wakes who waits for `doubts` when what the switch has told of its
-    /// members may be untrue.
-    pub(super) async fn run(
-        &self,
-        dialer: &Dialer,
-        switch: impl Fn() -> Option<SocketAddr>,
-        doubts: &Notify,
-    ) {
-        loop {
-            match self.state() {
-                State::Up => {}
-                State::Gone => return,
-                State::Down(_) | State::Leaving => {
-                    self.changed.notified().await;
-                    continue;
-                }
-            }
-            let next = Instant::now() + RETRY;
-            // A member is known from the switch.
-            let Some(switch) = switch() else { return };
-            match dialer.connect_for(switch, self.target.get()).await {
-                Ok(connection) => {
-                    let connection = Rc::new(connection);
-                    let why = self.serve(Rc::clone(&connection)).await;
-                    let was_greeted = self.connection.take().is_some();
-                    if was_greeted || why.contains(NO_MEMBER) {
-                        doubts.notify_one();
-                    }
-                    self.lose(&connection, &why);
-                }
-                Err(error) => self.note_lack(&reason(&error)),
-            }
-            tokio::select! {
-                () = sleep_until(next) => {}
-                () = self.changed.notified(), if !self.is_up() => {}
-            }
-        }
-    }
-
-    /// Serves a connection until it ends; returns why it did.
-    async fn serve(&self, connection: Rc<Connection>) -> String {
-        let begun = match self.target.get() {
-            Target::Member(_) => self.greet(&connection).await,
-            // No member answers for all.
-            Target::Once | Target::Ensemble | Target::Table => self.repeat(&connection, None).await,
-        };
-        if let Err(why) = begun {
-            return why;
-        }
-        if self.lack.take().is_some() {
-            let member = self.label();
-            info!(target: "ratewire_gateway", member, "connected with a member again");
-        }
-        *self.connection.borrow_mut() = Some(Rc::clone(&connection));
-        self.send_waiting();
-        tokio::select! {
-            why = self.receive(&connection) => why,
-            why = self.send_unsent(&connection) => why,
-            () = self.until_left() => "the member leaves".to_string(),
-        }
-    }
-
-    /// Asks the member what it has had, and sends the rest again.
-    async fn greet(&self, connection: &Connection) -> Result<(), String> {
-        let hello = Message::Hello { gateway: self.gateway }.encode();
-        connection.send(Frame::new(0, hello)).await.map_err(|error| reason(&error))?;
-        let frame = match timeout(WELCOME, connection.receive()).await {
-            Ok(Ok(Some(frame))) => frame,
-            Ok(Ok(None)) => return Err("the switch has ended the connection".to_string()),
-            Ok(Err(error)) => return Err(reason(&error)),
-            Err(_) => return Err("the member does not answer".to_string()),
-        };
-        let Some([(_, Reply::Welcome { process, received })]) = read_replies(frame.data)
-            .as_deref()
-            .and_then(|replies| replies.first_chunk::<1>().cloned())
-        else {
-            return Err("what answers is no member".to_string());
-        };
-        let is_same = self.process.replace(Some(process)) == Some(process);
-        self.repeat(connection, is_same.then_some(received)).await
-    }
-
-    /// Sends requests of a lost connection again. The member's process has had those below
-    /// `received`; if that is not known, it may have had any.
-    async fn repeat(&self, connection: &Connection, received: Option<u64>) -> Result<(), String> {
-        loop {
-            let Some(frame) = self.again.borrow().front().cloned() else { return Ok(()) };
-            let is_whole =
-                self.exchanges.borrow().awaited(frame.id).is_some_and(Exchange::is_whole);
-            if is_whole && received.is_some_and(|received| frame.id >= received) {
-                connection.send(frame).await.map_err(|error| reason(&error))?;
-                self.sent_again.set(self.sent_again.get() + 1);
-            } else if let Some(ask) = self.take_again(frame) {
-                self.ask(ask);
-            }
-            self.again.borrow_mut().pop_front();
-        }
-    }
-
-    /// Notes that the connection is over. What the member has not acknowledged is for the next.
-    fn lose(&self, connection: &Connection, why: &str) {
-        self.notes.take();
-        if self.is_up() {
-            self.note_lack(why);
-        }
-        // What was sent again stands before what was still to be.
-        let mut again = VecDeque::from(connection.unacknowledged().unwrap_or_default());
-        again.extend(self.unsent.take());
-        again.append(&mut self.again.borrow_mut());
-        let left: BTreeSet<u64> = again.iter().map(|frame| frame.id).collect();
-        *self.again.borrow_mut() = again;
-        self.fail_others(&left, why);
     }
 
     /// Tells clients whose answers are lost with the connection: all but those with these numbers.
@@ -439,32 +319,6 @@ impl Upstream {
         let back = self.give_back();
         self.fail_others(&BTreeSet::new(), "the member is gone");
         back
-    }
-
-    /// Notes why there is no connection: once, though it is tried again and again.
-    fn note_lack(&self, why: &str) {
-        let before = self.lack.replace(Some(why.to_string()));
-        if before.as_deref() != Some(why) {
-            let member = self.label();
-            warn!(target: "ratewire_gateway", member, reason = why, "no connection with a member");
-        }
-    }
-
-    /// Takes answers until the connection ends; returns why it did.
-    async fn receive(&self, connection: &Connection) -> String {
-        loop {
-            match connection.receive().await {
-                Ok(Some(frame)) => match read_replies(frame.data) {
-                    Some(replies) => {
-                        replies.into_iter().for_each(|(id, reply)| self.take(id, reply));
-                        self.send_waiting();
-                    }
-                    None => return "the member's answer is not one of a member".to_string(),
-                },
-                Ok(None) => return "the switch has ended the connection".to_string(),
-                Err(error) => return reason(&error),
-            }
-        }
     }
 
     fn take(&self, number: u64, reply: Reply) {
@@ -502,43 +356,6 @@ impl Upstream {
         let due = self.exchanges.borrow_mut().more(number, piece);
         if let Some(bytes) = due.filter(|_| self.gives_credit) {
             self.give_credit(number, bytes);
-        }
-    }
-
-    /// Sends frames for which the connection has had no room; returns why it ended.
-    async fn send_unsent(&self, connection: &Rc<Connection>) -> String {
-        loop {
-            let note = self.notes.borrow().front().cloned();
-            let is_note = note.is_some();
-            let Some(frame) = note.or_else(|| self.unsent.borrow().clone()) else {
-                self.blocked.notified().await;
-                continue;
-            };
-            let number = frame.id;
-            if let Err(error) = connection.send(frame).await {
-                return reason(&error);
-            }
-            if is_note {
-                self.notes.borrow_mut().pop_front();
-                continue;
-            }
-            self.unsent.take();
-            self.with_upload(number, |upload| upload.begin(connection, number));
-            // Who has left meanwhile has been told of before the request.
-            if self.exchanges.borrow().awaited(number).is_none() {
-                self.cancel(&[number]);
-            }
-            self.send_waiting();
-        }
-    }
-
-    /// Completes when the member leaves and has answered what it has.
-    async fn until_left(&self) {
-        while self.is_up()
-            || matches!(self.state(), State::Down(_))
-            || !self.exchanges.borrow().is_empty()
-        {
-            self.changed.notified().await;
         }
     }
 }

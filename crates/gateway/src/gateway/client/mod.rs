@@ -11,12 +11,15 @@ use super::counts::{Cause, Counts, End};
 use super::gather::Gathers;
 use super::memory::Memory;
 
+#[cfg(test)]
+mod tests;
+
 /// Requests of a client that wait for answers, and bytes of answers that wait for those before
 /// them.
 const MOST: usize = 1024;
 const MOST_HELD: usize = 4 << 20;
 /// Bytes of requests that no member has yet, from which on no more are read.
-const MOST_ASKED: usize = 1 << 20;
+const MOST_UNSENT: usize = 1 << 20;
 /// Bytes of answers that a client has not taken, from which on its requests wait.
 const ENOUGH: usize = 1 << 20;
 /// Bytes of answers that a client has not taken, from which on no more of a long one is asked for.
@@ -60,7 +63,7 @@ pub(super) struct Client {
     /// The place after which the connection closes.
     closes_after: Cell<Option<u64>>,
     /// Bytes of requests that no member has.
-    asked: Cell<usize>,
+    unsent: Cell<usize>,
     /// Bytes of requests that wait for the end of a transaction.
     queued: Cell<usize>,
     /// Bytes that an answer is expected to have.
@@ -96,7 +99,7 @@ impl Client {
             reorder: RefCell::new(Reorder::new(MOST, MOST_HELD)),
             gathers: Gathers::default(),
             closes_after: Cell::new(None),
-            asked: Cell::new(0),
+            unsent: Cell::new(0),
             queued: Cell::new(0),
             expected: Cell::new(LEAST),
             is_held: Cell::new(false),
@@ -113,7 +116,7 @@ impl Client {
     /// Whether the next request has to wait: until others are answered or have gone to members, or
     /// until the client takes its answers.
     pub(super) fn is_full(&self) -> bool {
-        self.reorder.borrow().is_full() || self.asked.get() >= MOST_ASKED
+        self.reorder.borrow().is_full() || self.unsent.get() >= MOST_UNSENT
     }
     /// Whether requests have no answer.
     pub(super) fn waits(&self) -> bool {
@@ -130,7 +133,7 @@ impl Client {
     }
     /// Bytes that are held for the client, with those of requests that no member has.
     pub(super) fn weight(&self) -> usize {
-        self.held() + self.asked.get() + self.arriving.get()
+        self.held() + self.unsent.get() + self.arriving.get()
     }
     /// Whether the client is ended.
     pub(super) fn is_ended(&self) -> bool {
@@ -156,17 +159,17 @@ impl Client {
     }
 
     /// Whether there are requests that no member has.
-    pub(super) fn asks(&self) -> bool {
-        self.asked.get() > 0
+    pub(super) fn has_unsent(&self) -> bool {
+        self.unsent.get() > 0
     }
     /// Notes bytes of a request that no member has yet.
-    pub(super) fn ask(&self, bytes: usize) {
-        self.asked.set(self.asked.get() + bytes);
+    pub(super) fn hold_request(&self, bytes: usize) {
+        self.unsent.set(self.unsent.get() + bytes);
         self.memory.take(bytes);
     }
     /// Notes that a member has them, or nobody will.
-    pub(super) fn asked(&self, bytes: usize) {
-        self.asked.set(self.asked.get() - bytes);
+    pub(super) fn release_request(&self, bytes: usize) {
+        self.unsent.set(self.unsent.get() - bytes);
         self.memory.give(bytes);
         self.room.notify_one();
     }
@@ -358,112 +361,5 @@ impl Client {
         self.memory.give(taken);
         let has_all = self.is_finishing.get() && reorder.waiting() == 0;
         has_all || !may_leave(reorder.first())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn client(memory: &Rc<Memory>) -> Client {
-        let shared = (Rc::clone(memory), Rc::default());
-        Client::new(0, Framing::named("resp").expect("a framing"), shared)
-    }
-
-    /// Whether a client has been ended.
-    async fn is_ended(client: &Client) -> bool {
-        tokio::select! {
-            biased;
-            () = client.ended.notified() => true,
-            () = std::future::ready(()) => false,
-        }
-    }
-
-    #[tokio::test]
-    async fn who_takes_no_answers_is_held_and_then_ended() {
-        let memory = Rc::new(Memory::new(1 << 30));
-        let client = client(&memory);
-        let long = Bytes::from(vec![b'x'; ENOUGH]);
-        let places: Vec<u64> = std::iter::from_fn(|| client.reserve()).collect();
-        assert_eq!((places.len(), client.last()), (MOST, Some(MOST as u64 - 1)));
-        let put = |place: u64| client.finish(Place::whole(place), long.clone(), false, 1);
-        let [first, last] = [0, 1023].map(Place::whole);
-        assert!(!client.holds(last));
-        put(1);
-        assert!(client.holds(last) && !client.holds(first) && !client.resumes());
-        assert!(client.lacks_next() && !client.lacks_next());
-        assert!(client.holds(last));
-        (2..=LIMIT as u64 / ENOUGH as u64).for_each(put);
-        assert!(!is_ended(&client).await);
-        put(65);
-        assert!(is_ended(&client).await);
-        assert_eq!(client.counts.clients().ended_not_reading, 1);
-        assert_eq!(memory.used(), client.held());
-        let mut all = Vec::new();
-        client.take(&mut all);
-        assert!(all.is_empty(), "the first answer is missing");
-        client.answer(0, Bytes::from_static(b"+OK\r\n"));
-        (0..70).for_each(|_| _ = client.take(&mut all));
-        assert_eq!((all.len(), memory.used(), client.resumes()), (66, 0, true));
-    }
-
-    #[test]
-    fn a_client_that_leaves_frees_what_is_held_for_it() {
-        let memory = Rc::new(Memory::new(100));
-        let client = client(&memory);
-        let place = Place::whole(client.reserve().expect("a place"));
-        client.begin(place, Bytes::from(vec![0; 60]));
-        client.queue(30);
-        client.queue(10);
-        assert_eq!((memory.used(), client.held()), (70, 70));
-        client.ask(50);
-        assert!(memory.is_over());
-        client.asked(50);
-        client.leave();
-        assert_eq!(memory.used(), 0);
-        client.finish(place, Bytes::from(vec![0; 60]), false, 120);
-        client.leave();
-        assert_eq!(memory.used(), 0);
-    }
-
-    #[test]
-    fn long_answers_are_expected_again_for_some_time() {
-        let client = client(&Rc::new(Memory::new(100)));
-        let finish = |length| {
-            let place = Place::whole(client.reserve().expect("a place"));
-            client.finish(place, Bytes::new(), false, length);
-            client.expected()
-        };
-        assert_eq!([finish(8000), finish(1), finish(1)], [8000, 7000, 6125]);
-        (0..100).for_each(|_| _ = finish(1));
-        assert_eq!(client.expected(), LEAST);
-    }
-
-    #[test]
-    fn a_client_that_finishes_gets_the_answers_that_it_waits_for() {
-        let client = client(&Rc::new(Memory::new(100)));
-        let place = Place::whole(client.reserve().expect("a place"));
-        client.finish_all();
-        let mut all = Vec::new();
-        assert_eq!((client.reserve(), client.take(&mut all)), (None, false));
-        client.finish(place, "+OK\r\n".into(), false, 5);
-        assert!(client.take(&mut all));
-        assert_eq!(all, ["+OK\r\n"]);
-    }
-
-    #[test]
-    fn an_answer_that_breaks_off_closes_the_connection() {
-        let client = client(&Rc::new(Memory::new(100)));
-        let [first, second] = [(); 2].map(|()| Place::whole(client.reserve().expect("a place")));
-        client.fail(first, Expect::ORDINARY, (Cause::Down, "why"), false);
-        client.begin(second, "$100\r\n".into());
-        let mut all = Vec::new();
-        assert!(!client.take(&mut all));
-        assert_eq!(all, ["-ERR why\r\n", "$100\r\n"]);
-        client.fail(second, Expect::ORDINARY, (Cause::Lost, "why"), true);
-        assert!(client.take(&mut all));
-        assert_eq!(all.concat(), b"-ERR why\r\n$100\r\n");
-        let failed = client.counts.requests().failed;
-        assert_eq!((failed.down, failed.lost, failed.all()), (1, 1, 2));
     }
 }
