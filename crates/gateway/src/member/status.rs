@@ -50,7 +50,7 @@ impl Served for Shown {
             requests: self.counts.requests(),
             server_in_use: self.counts.in_use(),
             server_kept: self.pool.kept_count() as u64,
-            waiting_bytes: self.pool.waiting() as u64,
+            waiting_bytes: self.pool.waiting(),
             reply_bytes: self.counts.replies() as u64,
             latency: self.counts.latency(),
         }
@@ -93,7 +93,8 @@ fn metrics(out: &mut Metrics<'_>, status: &MemberProgramStatus) -> fmt::Result {
     let states = states.into_iter().map(|(state, count)| ([("state", state)], count));
     out.gauges("server_connections", "Connections with the server", None, states)?;
     let bytes = Some(Unit::Bytes);
-    let help = "Bytes of requests that wait for a connection with the server";
+    let help =
+        "Bytes of requests that the server has not taken: it has no connection, or reads slowly";
     out.gauge("waiting", help, bytes.clone(), status.waiting_bytes)?;
     out.gauge("replies", "Bytes of answers that wait to leave", bytes, status.reply_bytes)?;
     let seconds = Some(Unit::Seconds);

@@ -37,7 +37,8 @@ pub struct MemberProgramStatus {
     pub server_in_use: u64,
     /// Connections with the server that are kept for further requests.
     pub server_kept: u64,
-    /// Bytes of requests that wait for a connection with the server.
+    /// Bytes of requests that wait for a connection with the server, and of uploads that it has not
+    /// taken.
     pub waiting_bytes: u64,
     /// Bytes of answers that wait to leave.
     pub reply_bytes: u64,
