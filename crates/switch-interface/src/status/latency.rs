@@ -1,8 +1,7 @@
 //! Latencies of answers, as JSON has them.
 
+use ratewire_units::Duration;
 use serde::{Deserialize, Serialize};
-
-use super::gateway::latency;
 
 /// Times from requests' coming to the ends of their answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,4 +40,9 @@ impl Latency {
             }
         }
     }
+}
+
+/// A time in seconds, to the microsecond.
+pub(super) fn latency(seconds: f64) -> String {
+    Duration::from_micros((seconds * 1e6).round() as u64).to_string()
 }

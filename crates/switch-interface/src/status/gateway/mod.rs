@@ -3,7 +3,6 @@
 mod table;
 
 use serde::{Deserialize, Serialize};
-pub(super) use table::latency;
 
 use super::Latency;
 

@@ -2,9 +2,10 @@
 
 use ratewire_status::table::{facts, section, uptime};
 use ratewire_table::Column;
-use ratewire_units::{Bytes, Duration};
+use ratewire_units::Bytes;
 
 use super::{ClientCounts, GatewayMember, GatewayStatus, RequestCounts};
+use crate::status::latency::latency;
 
 fn columns() -> [Column; 10] {
     [
@@ -82,9 +83,4 @@ fn row(member: &GatewayMember) -> [String; 10] {
         member.sent_again.to_string(),
         member.reason.clone().unwrap_or_default(),
     ]
-}
-
-/// A time in seconds, to the microsecond.
-pub(in crate::status) fn latency(seconds: f64) -> String {
-    Duration::from_micros((seconds * 1e6).round() as u64).to_string()
 }

@@ -4,7 +4,7 @@ use ratewire_status::table::{facts, uptime};
 use ratewire_units::Bytes;
 
 use super::{MemberProgramStatus, ServedCounts};
-use crate::status::gateway::latency;
+use crate::status::latency::latency;
 
 impl MemberProgramStatus {
     /// The state as text in lines, in ASCII without control characters but for ends of lines.
