@@ -10,7 +10,7 @@ pub struct Headline {
     pub law: String,
     /// Share of the time that the bottlenecks were busy, 0 to 1; the mean of several bottlenecks.
     pub utilisation: Option<f64>,
-    /// Jain's index of the long flows' goodputs.
+    /// Jain's index of the long flows' goodputs over their max-min fair rates.
     pub jain_index: Option<f64>,
     /// Packets waiting at the bottleneck, mean over time; the mean of several bottlenecks.
     pub queue_packets_mean: Option<f64>,

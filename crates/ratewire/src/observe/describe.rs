@@ -1,6 +1,7 @@
 //! Describes a setup for the report.
 
 use ratewire_net::spec::{Change, Limit, LinkId, NodeId, NodeSpec};
+use ratewire_report::compare::FigureName;
 use ratewire_report::{
     ChangeInfo, FlowInfo, LinkInfo, LoadInfo, NodeInfo, NodeKind, OverlayInfo, QueueLimit, RunInfo,
     Topology, TrafficInfo, World,
@@ -31,6 +32,8 @@ pub struct Labels {
     pub values: Vec<(String, String)>,
     /// The experiment, for the metadata of tables; empty if no table is kept.
     pub made_by: String,
+    /// Figures that are asked for.
+    pub figures: Vec<FigureName>,
     /// Requested load of each class of arriving traffic, if it has one.
     pub loads: Vec<Option<LoadInfo>>,
 }
@@ -90,6 +93,7 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         version: env!("CARGO_PKG_VERSION").to_string(),
         values: labels.values.clone(),
         made_by: labels.made_by.clone(),
+        figures: labels.figures.clone(),
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),
         topology: Topology { nodes, links: links.collect() },
         rates_at: labels.rates_at.map(|link| link.0),

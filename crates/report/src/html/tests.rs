@@ -346,7 +346,7 @@ fn a_moving_mean_says_how_long_it_is() {
     let length = |flows, ticks| {
         let html = rendered(&Page::new(vec![run(info("xcp", flows, 1), ticks, 1e6)]));
         let (_, rest) = html.split_once("Throughput per flow is the mean of the ")?;
-        rest.split_once(" up to").map(|(long, _)| long.to_string())
+        rest.split_once(" around").map(|(long, _)| long.to_string())
     };
     // Runs of 10 s, sampled every 10 ms.
     assert_eq!(length(1, 500).as_deref(), Some("90 ms"));
