@@ -25,7 +25,9 @@ pub fn compare(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Comparison> {
     let experiment = known(py, Experiment::of(scenario.0.clone()), &laws)?;
-    let compare = py.detach(|| Compare::of(experiment, &laws, seeds));
+    let first = scenario.0.seed;
+    let seeds: Vec<u64> = (0..seeds).map(|offset| first.wrapping_add(offset)).collect();
+    let compare = py.detach(|| Compare::of(experiment, &laws, &seeds));
     let compare = compare.map_err(|e| exception(py, e))?;
     let planned = py.detach(|| compare.plan()).map_err(|e| exception(py, e))?;
     planned.warnings.iter().try_for_each(|warning| warn(py, &warning.to_string()))?;

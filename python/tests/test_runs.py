@@ -30,7 +30,7 @@ def long() -> Scenario:
 
 def test_a_comparison_is_the_commands(small: Path, command: Command) -> None:
     mine = ratewire.compare(small, ["xcp", "cubic"], seeds=2)
-    told = command("compare", small, "--laws", "xcp,cubic", "--seeds", "2", "--no-files", "-q")
+    told = command("compare", small, "--law", "xcp,cubic", "--seed", "1,2", "--no-files", "-q")
     assert str(mine).split() == told.stdout.split()
     assert mine.content["laws"] == ["xcp", "cubic"]
     assert any(figure.name for figure in mine.figures)

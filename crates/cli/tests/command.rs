@@ -188,7 +188,7 @@ fn figure<'a>(compared: &'a serde_json::Value, name: &str) -> &'a serde_json::Va
 fn a_comparison_has_the_figures_of_its_single_runs() {
     let folder = folder("compare");
     compare_files(&folder);
-    let value = compared(&folder, &["chance.toml", "--laws", "newreno,xcp", "--seeds", "3"]);
+    let value = compared(&folder, &["chance.toml", "--law", "newreno,xcp", "--seed", "1..3"]);
     assert_eq!(value["seeds"], serde_json::json!([1, 2, 3]));
     assert_eq!(value["laws"], serde_json::json!(["newreno", "xcp"]));
     let utilisation = figure(&value, "utilisation");
@@ -224,8 +224,8 @@ fn a_comparison_has_the_figures_of_its_single_runs() {
 fn what_a_comparison_says_of_a_law_does_not_depend_on_the_others() {
     let folder = folder("compare-alone");
     compare_files(&folder);
-    let alone = compared(&folder, &["chance.toml", "--laws", "cubic", "--seeds", "2"]);
-    let beside = compared(&folder, &["chance.toml", "--laws", "xcp,cubic"]);
+    let alone = compared(&folder, &["chance.toml", "--law", "cubic", "--seed", "1,2"]);
+    let beside = compared(&folder, &["chance.toml", "--law", "xcp,cubic"]);
     assert_eq!(beside["seeds"].as_array().map(Vec::len), Some(5), "the default");
     for one in alone["figures"].as_array().expect("figures") {
         let other = figure(&beside, one["name"].as_str().expect("a name"));
@@ -241,7 +241,7 @@ fn what_a_comparison_says_of_a_law_does_not_depend_on_the_others() {
 fn without_chance_one_run_a_law_is_enough_and_it_says_so() {
     let folder = folder("compare-exact");
     write(&folder, "hello.toml", &without_chance(HELLO));
-    let done = ratewire(&folder, &["compare", "hello.toml", "--laws", "xcp,newreno"]);
+    let done = ratewire(&folder, &["compare", "hello.toml", "--law", "xcp,newreno"]);
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
     let text = out(&done);
     assert!(text.contains("Nothing in this scenario is left to chance"), "{text}");
@@ -262,7 +262,7 @@ fn all_laws_and_variants_can_be_compared() {
     let folder = folder("compare-all");
     let options = "\n[options.xcp]\nalpha = 0.1\n\n[variant.brisk]\nlaw = \"xcp\"\nalpha = 0.4\n";
     write(&folder, "hello.toml", &format!("{HELLO}{options}"));
-    let value = compared(&folder, &["hello.toml", "--laws", "all,brisk,xcp"]);
+    let value = compared(&folder, &["hello.toml", "--law", "all,brisk,xcp"]);
     let laws: Vec<&str> =
         value["laws"].as_array().expect("laws").iter().filter_map(|law| law.as_str()).collect();
     let registry: serde_json::Value =
@@ -325,7 +325,7 @@ fn bulk_flows_differ_between_seeds_and_not_between_runs() {
         assert_eq!(flows(law, "1"), flows(law, "1"), "{law}");
         assert_ne!(flows(law, "1"), flows(law, "2"), "{law}");
     }
-    let value = compared(&folder, &["hello.toml", "--laws", "newreno,cubic", "--seeds", "2"]);
+    let value = compared(&folder, &["hello.toml", "--law", "newreno,cubic", "--seed", "1,2"]);
     let jain = figure(&value, "jain_over_time");
     assert!(jain["laws"][0]["margin"].as_f64().is_some_and(|margin| margin > 0.0), "{jain}");
 }

@@ -227,8 +227,8 @@ fn a_file_that_ratewire_did_not_write_is_never_replaced() {
     let cases: [(&str, &[&str]); 4] = [
         ("o/report.html", &["run", "hello.toml", "--out", "o"]),
         ("o/summary.json", &["run", "hello.toml", "--out", "o"]),
-        ("o/comparison.json", &["compare", "hello.toml", "--seeds", "1", "--out", "o"]),
-        ("o/comparison.html", &["compare", "hello.toml", "--seeds", "1", "--out", "o"]),
+        ("o/comparison.json", &["compare", "hello.toml", "--seed", "1", "--out", "o"]),
+        ("o/comparison.html", &["compare", "hello.toml", "--seed", "1", "--out", "o"]),
     ];
     for (page, args) in cases {
         let _ = std::fs::remove_dir_all(folder.join("o"));
@@ -288,7 +288,7 @@ fn what_others_put_into_a_run_stays_and_what_is_ours_goes() {
 fn a_comparison_that_cannot_be_written_leaves_an_earlier_one() {
     let folder = folder("compared");
     write(&folder, "hello.toml", HELLO);
-    let args = ["compare", "hello.toml", "--seeds", "1", "--out", "o", "--laws"];
+    let args = ["compare", "hello.toml", "--seed", "1", "--out", "o", "--law"];
     let compare = |laws: &'static str| [&args[..], &[laws]].concat();
     assert_eq!(ratewire(&folder, &compare("xcp")).status.code(), Some(0));
     let kept = || {

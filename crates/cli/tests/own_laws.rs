@@ -45,7 +45,7 @@ fn a_new_law_in_c_is_built_run_compared_and_explained() {
     assert!(run.contains("\"name\": \"mine\"") && run.contains("\"sha256\": \""), "{run}");
     // What the run says of itself runs again.
     let printed =
-        out(&made(&own, &["compare", "hello.toml", "--laws", "./mine.so,cubic", "--seeds", "2"]));
+        out(&made(&own, &["compare", "hello.toml", "--law", "./mine.so,cubic", "--seed", "1,2"]));
     assert!(printed.contains("mine"), "{printed}");
     let printed =
         out(&made(&own, &["run", "hello.toml", "--law", "./mine.so", "--why", "s1-d1@1s"]));

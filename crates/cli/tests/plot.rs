@@ -55,7 +55,7 @@ fn comparisons_and_sweeps_have_figures() {
     let folder = folder("plot-others");
     write(&folder, "hello.toml", HELLO);
     let short = ["--set", "duration=1s", "--quiet"];
-    let compare = ["compare", "hello.toml", "--laws", "xcp,cubic", "--seeds", "1"];
+    let compare = ["compare", "hello.toml", "--law", "xcp,cubic", "--seed", "1"];
     made(&folder, &[&compare[..], &short].concat());
     let sweep = ["sweep", "hello.toml", "--set", "bottleneck.rate=4M..16M:log3", "--law", "xcp"];
     let queues = ["--set", "bottleneck.queue=0.5bdp,2bdp"];

@@ -100,7 +100,7 @@ fn different_experiments_have_different_folders_and_latest_leads_to_the_last() {
     assert_eq!((latest(), folders().len()), (beside, 5));
     assert_eq!(digest(Path::new("hello")), own, "the first results are as they were");
 
-    let compare = |laws| done(&folder, &["compare", "hello.toml", "--laws", laws]);
+    let compare = |laws| done(&folder, &["compare", "hello.toml", "--law", laws]);
     compare("xcp,cubic");
     assert_eq!(latest(), Path::new("hello"), "no other comparison is there");
     compare("xcp,newreno");

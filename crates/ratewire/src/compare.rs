@@ -22,13 +22,16 @@ const NO_CONTENDER: &str = "fixed";
 /// The law that is NewReno where no link is paused.
 const FOR_PAUSED: &str = "noq";
 
+/// Seeds of a comparison that names none.
+const SEEDS: u64 = 5;
+
 /// A comparison of laws over several seeds.
 ///
 /// ```
 /// # let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
 /// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n";
 /// let experiment = ratewire::Experiment::parse("hello.toml", text)?;
-/// let compare = ratewire::Compare::of(experiment, &["xcp", "cubic"], 3)?;
+/// let compare = ratewire::Compare::of(experiment, &["xcp", "cubic"], &[1, 2, 3])?;
 /// let results = compare.run()?;
 /// assert_eq!(results.comparison().laws, ["xcp", "cubic"]);
 /// println!("{}", results.table());
@@ -74,7 +77,7 @@ struct ComparisonFile<'a> {
 
 impl Compare {
     /// A comparison of these laws in the experiment's scenario, or of the experiment's own laws if
-    /// there are none. `seeds` is the number of seeds: the scenario's own and those that follow.
+    /// there are none, from these seeds, or from the scenario's own seed and the four that follow.
     ///
     /// `all` stands for every law that reacts to the network, without laws of the kernel, `noq`
     /// where no link is paused, and laws that an ensemble refuses. The experiment's seeds, worlds,
@@ -85,12 +88,15 @@ impl Compare {
     pub fn of(
         experiment: Experiment,
         laws: &[impl AsRef<str>],
-        seeds: u64,
+        seeds: &[u64],
     ) -> Result<Compare, Error> {
         let own = experiment.chosen().0;
         let laws = chosen(experiment.scenario(), own, laws)?;
         let first = experiment.scenario().seed;
-        let seeds = (0..seeds).map(|offset| first.wrapping_add(offset));
+        let seeds = match seeds {
+            [] => (0..SEEDS).map(|offset| first.wrapping_add(offset)).collect(),
+            seeds => seeds.to_vec(),
+        };
         let figures = experiment.figures_asked().to_vec();
         let experiment = Experiment::of(experiment.scenario().clone())
             .laws(laws)
@@ -103,6 +109,11 @@ impl Compare {
     /// What makes the runs.
     pub fn record(&self) -> ExperimentRecord {
         self.experiment.record()
+    }
+
+    /// The seed of the runs that are drawn.
+    fn first_seed(&self) -> u64 {
+        self.experiment.chosen().1[0]
     }
 
     /// Warnings about the scenario.
@@ -122,7 +133,7 @@ impl Compare {
         let has_chance = jobs.iter().any(|job| job.plan().setup.has_chance());
         if !has_chance {
             // Every seed gives the same run.
-            jobs.retain(|job| job.plan().setup.seed == scenario.seed);
+            jobs.retain(|job| job.plan().setup.seed == self.first_seed());
         }
         Ok(PlannedComparison { compare: self, jobs, warnings, has_chance })
     }
@@ -141,7 +152,7 @@ impl PlannedComparison<'_> {
     pub fn run(&self, listener: &dyn Listener) -> ComparisonResults {
         let scenario = self.compare.experiment.scenario();
         let keep = |_: &Job<'_>, run: Run| -> Kept {
-            let is_first = run.seed() == scenario.seed;
+            let is_first = run.seed() == self.compare.first_seed();
             (run.summary().clone(), is_first.then(|| run.into_report()))
         };
         let (whole, failures) = by_law(&self.jobs, run_all(&self.jobs, listener, keep));
@@ -238,7 +249,7 @@ fn chosen(
     let asked: Vec<&str> = asked.iter().map(AsRef::as_ref).collect();
     asked.iter().filter(|name| **name != ALL).try_for_each(|name| {
         scenario.check_law(name).map_err(|mut wrong| {
-            wrong.diagnostics.iter_mut().for_each(|one| one.file = "laws".to_string());
+            wrong.diagnostics.iter_mut().for_each(|one| one.file = "law".to_string());
             wrong
         })
     })?;

@@ -18,7 +18,8 @@ fn runs_are_simulated_checked_compared_and_drawn() {
     assert!(xcp > 0.5, "{xcp}");
     let figure = results.plot("throughput").expect("a figure");
     assert!(figure.svg(&ratewire::Style::default()).starts_with("<svg"));
-    let compared = ratewire::Compare::of(experiment(), &["xcp", "cubic"], 3).expect("a comparison");
+    let compared =
+        ratewire::Compare::of(experiment(), &["xcp", "cubic"], &[1, 2, 3]).expect("a comparison");
     assert!(compared.run().expect("results").table().contains("cubic"));
     let sweep = ratewire::Sweep::of(experiment()).over("bottleneck.rate", "5M,10M");
     let swept = sweep.expect("a sweep").run().expect("results");

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use ratewire::folder::{COMPARISON, OutputFolder};
 use ratewire::{Compare, ComparisonResults};
-use ratewire_command_line::{Exit, print, whole_number};
+use ratewire_command_line::{Exit, print};
 use ratewire_report::compare::FigureName;
 use ratewire_report::{Comparison, table};
 
 use super::load::{LawFileArgs, load_with_laws};
-use crate::arguments::listed;
+use crate::arguments::{Seeds, listed, seeds};
 use crate::memory::MemoryArgs;
 use crate::output::{complain, fail, missing};
 use crate::place::{Place, name_of};
@@ -23,11 +23,11 @@ pub(crate) struct Args {
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic, or `all`. `all`
     /// leaves out fixed, laws of the kernel, noq where no link is paused, and laws that an ensemble
     /// refuses
-    #[arg(long, short, alias = "law", value_delimiter = ',', value_parser = listed)]
-    laws: Vec<String>,
-    /// Number of seeds for each law: the scenario's own and those that follow
-    #[arg(long, default_value_t = 5, value_parser = |text: &str| whole_number(text, 1..=1000))]
-    seeds: u64,
+    #[arg(long, short, alias = "laws", value_delimiter = ',', value_parser = listed)]
+    law: Vec<String>,
+    /// Seeds for each law: 1..5 or 1,2,3 [default: the scenario's own and the four that follow]
+    #[arg(long, value_parser = seeds)]
+    seed: Option<Seeds>,
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -55,15 +55,16 @@ pub(crate) struct Args {
 
 pub(crate) fn compare(args: &Args) -> Exit {
     args.memory.watch();
-    let taken = (!args.laws.is_empty()).then_some(("law", "--laws"));
+    let taken = (!args.law.is_empty()).then_some(("law", "--law"));
     let loaded =
-        load_with_laws(&args.scenario, &args.set, taken.as_slice(), &args.law_files, &args.laws);
+        load_with_laws(&args.scenario, &args.set, taken.as_slice(), &args.law_files, &args.law);
     let experiment = match loaded {
         Ok(experiment) => experiment.figures(args.figure.clone()),
         Err(exit) => return exit,
     };
     let file = experiment.scenario().file.clone();
-    let compare = match Compare::of(experiment, &args.laws, args.seeds) {
+    let given = args.seed.as_ref().map_or(&[][..], |Seeds(seeds)| seeds);
+    let compare = match Compare::of(experiment, &args.law, given) {
         Ok(compare) => compare,
         Err(wrong) => return fail(&wrong),
     };

@@ -216,12 +216,17 @@ impl Comparison {
         }
     }
 
-    /// The seeds, which are consecutive: `seed 1`, `seeds 1 to 5`.
+    /// The seeds: `seed 1`, `seeds 1 to 5`, `seeds 1, 3, 7`.
     pub(crate) fn seeds_text(&self) -> String {
+        let follow = self.seeds.windows(2).all(|two| two[0].checked_add(1) == Some(two[1]));
         match self.seeds.as_slice() {
             [] => "no seeds".into(),
             [one] => format!("seed {one}"),
-            [first, .., last] => format!("seeds {first} to {last}"),
+            [first, .., last] if follow => format!("seeds {first} to {last}"),
+            several => {
+                let several: Vec<String> = several.iter().map(u64::to_string).collect();
+                format!("seeds {}", several.join(", "))
+            }
         }
     }
 }

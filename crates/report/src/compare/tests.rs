@@ -240,6 +240,17 @@ fn json_has_values_and_verdicts() {
 }
 
 #[test]
+fn seeds_that_follow_each_other_are_a_range() {
+    let text =
+        |seeds: &[u64]| Comparison { seeds: seeds.to_vec(), ..Comparison::default() }.seeds_text();
+    assert_eq!([text(&[3]), text(&[3, 4, 5])], ["seed 3", "seeds 3 to 5"]);
+    assert_eq!(
+        [text(&[3, 5]), text(&[u64::MAX, 0])],
+        ["seeds 3, 5", "seeds 18446744073709551615, 0"]
+    );
+}
+
+#[test]
 fn nothing_ran() {
     assert_eq!(Comparison::of(&[], true), Comparison::default());
 }
