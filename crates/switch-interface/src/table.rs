@@ -21,6 +21,8 @@ pub struct Table {
     pub when_down: Option<WhenDown>,
     /// Whether members may be missing that had registered before: the switch has just begun.
     pub gathers: bool,
+    /// Whether the switch ends: that its members leave it says nothing of the next one's.
+    pub ends: bool,
     /// The members.
     pub members: Vec<TableMember>,
 }
@@ -135,12 +137,13 @@ mod tests {
             routing: Choice::Hash { offset: 0, length: 8 },
             when_down: Some(WhenDown::Fail),
             gathers: false,
+            ends: true,
             members: vec![member],
         };
         let text = concat!(
             r#"{"switch":7,"routing":{"hash":{"offset":0,"length":8}},"when-down":"fail","#,
-            r#""gathers":false,"members":[{"name":"redis-1","id":18446744073709551615,"number":3,"weight":1.5,"#,
-            r#""prefixes":["GET"],"state":{"down":"it has left packets unanswered"}}]}"#,
+            r#""gathers":false,"ends":true,"members":[{"name":"redis-1","id":18446744073709551615,"#,
+            r#""number":3,"weight":1.5,"prefixes":["GET"],"state":{"down":"it has left packets unanswered"}}]}"#,
         );
         assert_eq!(String::from_utf8(table.encode()).unwrap(), text);
         assert_eq!(Table::decode(text.as_bytes()), Some(table));
@@ -162,6 +165,7 @@ mod tests {
             routing: Choice::Hash { offset: 0, length: 8 },
             when_down: None,
             gathers: true,
+            ends: false,
             members,
         };
         let before = [("up", MemberState::Up), ("down", MemberState::Down("why".to_string()))];

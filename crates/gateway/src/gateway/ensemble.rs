@@ -60,7 +60,7 @@ pub(super) struct Ensemble {
     spread: RefCell<Spread>,
     /// Requests for which there is no member.
     waiting: RefCell<VecDeque<Ask>>,
-    /// What the switch has told last.
+    /// What the switch has told last, before it was told to end.
     table: RefCell<Option<Table>>,
     asked: Cell<u64>,
     /// Connections with members that were begun.
@@ -205,7 +205,7 @@ impl Ensemble {
         self.switch.set(Some(switch));
         let before = self.table.take();
         let Some(table) = self.complete(table, before.as_ref()) else { return };
-        if before.is_some_and(|before| before.switch != table.switch) {
+        if before.as_ref().is_some_and(|before| before.switch != table.switch) {
             // Connections that have nothing to send would not notice that the switch is another.
             self.upstreams.borrow().values().for_each(|upstream| upstream.reset());
         }
@@ -232,7 +232,8 @@ impl Ensemble {
                 Spread::Switch(all)
             }
         };
-        *self.table.borrow_mut() = Some(table);
+        // Members of a switch that ends are expected at the next one.
+        *self.table.borrow_mut() = if table.ends { before } else { Some(table) };
         self.told.notify_waiters();
         let is_left =
             |known: &Rc<Upstream>| !members.iter().any(|member| Rc::ptr_eq(member, known));
@@ -292,9 +293,12 @@ impl Ensemble {
         self.upstreams().iter().for_each(|upstream| upstream.resume(client));
     }
 
-    /// Forgets the requests of a client that is gone.
+    /// Forgets a client that is gone, and its requests.
     pub(super) fn forget(&self, client: &Client) {
         self.upstreams().iter().for_each(|upstream| upstream.forget(client));
+        if !client.waits() {
+            return;
+        }
         self.waiting.borrow_mut().retain(|ask| {
             let stays = ask.client.id != client.id;
             if !stays {

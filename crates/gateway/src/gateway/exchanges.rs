@@ -1,7 +1,6 @@
 //! Requests that a member has, or that are on their way to it.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -18,8 +17,8 @@ use crate::latencies::Latencies;
 
 /// Requests that a member has at a time, and bytes of them and of the answers that are expected.
 /// More would only wait there, in front of those of other clients. Where each request has a
-/// connection of its own with the server, one of each client waits in front of nobody, for as long
-/// as it lasts: it does not count, and bytes do not.
+/// connection of its own with the server, a client has one at a time, which waits in front of
+/// nobody for as long as it lasts.
 const MOST: usize = 1024;
 const WINDOW: u64 = 1 << 20;
 
@@ -96,8 +95,8 @@ pub(super) struct Exchanges {
     next: u64,
     /// What they are expected to cost.
     bytes: u64,
-    /// How many each client has, where each has a connection of its own with the server.
-    by_client: Option<BTreeMap<u64, usize>>,
+    /// Whether requests share a connection with the server.
+    are_in_line: bool,
     latencies: Latencies,
 }
 
@@ -108,17 +107,14 @@ impl Exchanges {
             // Frames without a request have the number 0.
             next: 1,
             bytes: 0,
-            by_client: framing.streams().then(BTreeMap::new),
+            are_in_line: !framing.streams(),
             latencies: Latencies::default(),
         }
     }
 
     /// Whether there is room for another.
     pub(super) fn has_room(&self) -> bool {
-        match &self.by_client {
-            Some(clients) => self.all.len() - clients.len() < MOST,
-            None => self.all.len() < MOST && self.bytes < WINDOW,
-        }
+        !self.are_in_line || (self.all.len() < MOST && self.bytes < WINDOW)
     }
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
@@ -159,9 +155,6 @@ impl Exchanges {
         let (number, cost) = (self.next, ask.cost());
         let ask = Ask { content: Bytes::new(), ..ask };
         let (got, owed, is_settled) = (0, 0, false);
-        if let Some(clients) = &mut self.by_client {
-            *clients.entry(ask.client.id).or_default() += 1;
-        }
         self.all.insert(number, Exchange { ask, cost, got, owed, is_settled });
         self.next += 1;
         self.bytes += cost;
@@ -214,14 +207,6 @@ impl Exchanges {
     pub(super) fn remove(&mut self, number: u64) -> Option<Exchange> {
         let exchange = self.all.remove(&number)?;
         self.bytes -= exchange.cost;
-        if let Some(clients) = &mut self.by_client
-            && let Entry::Occupied(mut known) = clients.entry(exchange.client().id)
-        {
-            *known.get_mut() -= 1;
-            if *known.get() == 0 {
-                known.remove();
-            }
-        }
         Some(exchange)
     }
 
@@ -289,17 +274,11 @@ mod tests {
     }
 
     #[test]
-    fn clients_have_room_for_one_that_lasts_where_each_has_a_connection() {
+    fn requests_with_connections_of_their_own_wait_for_no_other() {
         let http1 = framing("http1");
         let mut exchanges = Exchanges::new(http1);
         for id in 0..3000 {
             assert_eq!(fill(&mut exchanges, http1, id, 1000, 1), 1, "client {id}");
         }
-        // More of one client would wait in front of those of others.
-        assert_eq!(fill(&mut exchanges, http1, 7, 1000, 5000), MOST);
-        assert_eq!(fill(&mut exchanges, http1, 3000, 1000, 1), 0);
-        let numbers = exchanges.numbers();
-        numbers.into_iter().for_each(|number| assert!(exchanges.remove(number).is_some()));
-        assert_eq!(fill(&mut exchanges, http1, 7, 1000, 5000), MOST + 1);
     }
 }

@@ -58,6 +58,12 @@ impl<T> Fair<T> {
         self.flows.values().map(|flow| flow.waiting.len()).sum()
     }
 
+    /// Flows of which something is kept.
+    #[cfg(test)]
+    pub(super) fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
     /// The next item that may leave.
     pub(super) fn peek(&self) -> Option<&T> {
         let (_, flow) = self.ready.first()?;

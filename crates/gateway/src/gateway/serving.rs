@@ -51,9 +51,7 @@ pub(super) async fn serve(
         () = client.ended.notified() => {}
     }
     client.leave();
-    if client.waits() {
-        ensemble.forget(&client);
-    }
+    ensemble.forget(&client);
 }
 
 /// Reads requests, and waits for the end of the connection after the last.
@@ -69,7 +67,8 @@ async fn read_all(
     let mut begun = None;
     loop {
         loop {
-            while client.is_full() {
+            // Without another request the end of the connection is not to be missed.
+            while !buffer.is_empty() && client.is_full() {
                 client.room.notified().await;
             }
             match requests.next(&mut buffer) {
@@ -251,5 +250,63 @@ async fn write_all(
         if closes {
             return write.shutdown().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_acp::{Config, Credentials};
+    use ratewire_switch_interface::table::{Choice, MemberState, Table, TableMember};
+    use tokio::task::{LocalSet, yield_now};
+
+    use super::*;
+
+    fn table() -> Table {
+        let member = TableMember {
+            name: "m".to_string(),
+            id: 1,
+            number: 1,
+            weight: 1.0,
+            prefixes: Vec::new(),
+            state: MemberState::Up,
+        };
+        let routing = Choice::Hash { offset: 0, length: 8 };
+        Table {
+            switch: 7,
+            routing,
+            when_down: None,
+            gathers: false,
+            ends: false,
+            members: vec![member],
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_kept_of_a_client_that_has_left_with_its_answers() {
+        let framing = Framing::named("resp").expect("a framing");
+        let rules = Rules { framing, longest: 1000, patience: Duration::from_secs(60) };
+        let acp = Config::new(Credentials::Shared([7; 32]));
+        let ensemble = Ensemble::open(framing, Duration::from_secs(60), &acp);
+        let ensemble = Rc::new(ensemble.expect("random numbers"));
+        let memory = Rc::new(Memory::new(1 << 20));
+        let client = Rc::new(Client::new(1, framing, (Rc::clone(&memory), Rc::default())));
+        let (mut near, far) = tokio::io::duplex(1000);
+        let run = async {
+            ensemble.apply("127.0.0.1:9".parse().expect("an address"), table());
+            let upstream = ensemble.upstreams().pop().expect("a member");
+            let talk = async {
+                near.write_all(b"GET a\r\n").await.expect("room");
+                while upstream.status().waiting == 0 {
+                    yield_now().await;
+                }
+                assert_eq!(upstream.clients(), 1);
+                upstream.expire(Instant::now());
+                assert_eq!(near.read_u8().await.expect("an answer"), b'-');
+                drop(near);
+            };
+            tokio::join!(serve(&rules, &ensemble, &memory, client, Box::new(far)), talk);
+            assert_eq!((upstream.clients(), memory.used()), (0, 0));
+        };
+        LocalSet::new().run_until(run).await;
     }
 }

@@ -3,12 +3,14 @@
 //! A gateway whose connection is lost sends again what the member has not acknowledged. It asks
 //! first what has come. What an earlier connection still carries is too late then.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// Gateways that are known at most. The one that has been silent for longest is forgotten for
-/// another.
+/// Gateways that are known at most, beside those that are connected. Of the others, the one that
+/// connected first is forgotten for another.
 const MOST: usize = 4096;
 
 /// What is known of gateways.
@@ -16,7 +18,7 @@ const MOST: usize = 4096;
 pub(super) struct Gateways {
     /// A random number of this process.
     process: u64,
-    all: BTreeMap<u64, Known>,
+    all: BTreeMap<u64, Rc<Cell<Known>>>,
     /// Hellos so far.
     hellos: u64,
 }
@@ -30,9 +32,9 @@ struct Known {
 }
 
 /// A connection of a gateway that has said hello.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Visit {
-    gateway: u64,
+    known: Rc<Cell<Known>>,
     hello: u64,
     /// The number behind the last request that came before.
     pub(super) received: u64,
@@ -61,23 +63,28 @@ impl Gateways {
     pub(super) fn hello(&mut self, gateway: u64) -> Visit {
         self.hellos += 1;
         if self.all.len() >= MOST && !self.all.contains_key(&gateway) {
-            let oldest = self.all.iter().min_by_key(|(_, known)| known.hello);
+            let is_left = |known: &Rc<Cell<Known>>| Rc::strong_count(known) == 1;
+            let left = self.all.iter().filter(|(_, known)| is_left(known));
+            let oldest = left.min_by_key(|(_, known)| known.get().hello);
             if let Some(oldest) = oldest.map(|(gateway, _)| *gateway) {
                 self.all.remove(&oldest);
             }
         }
-        let known = self.all.entry(gateway).or_default();
-        known.hello = self.hellos;
-        Visit { gateway, hello: known.hello, received: known.received }
+        let known = Rc::clone(self.all.entry(gateway).or_default());
+        let Known { received, .. } = known.get();
+        known.set(Known { received, hello: self.hellos });
+        Visit { known, hello: self.hellos, received }
     }
+}
 
-    /// Notes a request that has come by a connection. Returns whether it is to be done: it is the
+impl Visit {
+    /// Notes a request that has come by the connection. Returns whether it is to be done: it is the
     /// first of its number, and the connection is the gateway's last.
-    pub(super) fn take(&mut self, visit: Visit, number: u64) -> bool {
-        let Some(known) = self.all.get_mut(&visit.gateway) else { return false };
-        let is_new = known.hello == visit.hello && number >= known.received;
+    pub(super) fn take(&self, number: u64) -> bool {
+        let Known { received, hello } = self.known.get();
+        let is_new = hello == self.hello && number >= received;
         if is_new {
-            known.received = number + 1;
+            self.known.set(Known { received: number + 1, hello });
         }
         is_new
     }
@@ -92,26 +99,34 @@ mod tests {
         let mut gateways = Gateways::new().expect("random numbers");
         let first = gateways.hello(7);
         assert_eq!(first.received, 0);
-        assert!(gateways.take(first, 1) && gateways.take(first, 5));
-        assert!(!gateways.take(first, 5) && !gateways.take(first, 3));
+        assert!(first.take(1) && first.take(5));
+        assert!(!first.take(5) && !first.take(3));
         let other = gateways.hello(8);
-        assert!(gateways.take(other, 1), "gateways count for themselves");
+        assert!(other.take(1), "gateways count for themselves");
         let second = gateways.hello(7);
         assert_eq!(second.received, 6);
-        assert!(!gateways.take(first, 6), "the first connection is over");
-        assert!(!gateways.take(second, 5) && gateways.take(second, 6));
+        assert!(!first.take(6), "the first connection is over");
+        assert!(!second.take(5) && second.take(6));
     }
 
     #[test]
     fn gateways_are_bounded_and_the_oldest_is_forgotten() {
         let mut gateways = Gateways::new().expect("random numbers");
-        let first = gateways.hello(0);
-        assert!(gateways.take(first, 9));
+        assert!(gateways.hello(0).take(9));
         (1..MOST as u64).for_each(|gateway| _ = gateways.hello(gateway));
         assert_eq!(gateways.hello(0).received, 10);
         gateways.hello(u64::MAX);
-        assert_eq!(gateways.all.len(), MOST);
+        assert_eq!(gateways.len(), MOST);
         assert!(gateways.all.contains_key(&0) && !gateways.all.contains_key(&1));
-        assert!(!gateways.take(Visit { gateway: 1, hello: 2, received: 0 }, 1));
+    }
+
+    #[test]
+    fn a_gateway_that_is_connected_is_not_forgotten() {
+        let mut gateways = Gateways::new().expect("random numbers");
+        let first = gateways.hello(0);
+        assert!(first.take(9));
+        (1..=MOST as u64).for_each(|gateway| _ = gateways.hello(gateway));
+        assert!(first.take(10) && gateways.all.contains_key(&0));
+        assert_eq!(gateways.hello(0).received, 11);
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Link {
     gateways: Rc<RefCell<Gateways>>,
     traffic: Traffic,
     /// The gateway, if it has said hello.
-    visit: Cell<Option<Visit>>,
+    visit: RefCell<Option<Visit>>,
     is_at_end: Cell<bool>,
     /// Woken when no more messages are to be received.
     left: Notify,
@@ -56,7 +56,7 @@ impl Link {
             connection,
             gateways,
             traffic: Traffic::new(counts),
-            visit: Cell::new(None),
+            visit: RefCell::new(None),
             is_at_end: Cell::new(false),
             left: Notify::new(),
             replies: RefCell::default(),
@@ -114,15 +114,14 @@ impl Link {
     /// Tells a gateway what has come from it.
     fn greet(&self, exchange: u64, gateway: u64) {
         let visit = self.gateways.borrow_mut().hello(gateway);
-        self.visit.set(Some(visit));
         let (process, received) = (self.gateways.borrow().process(), visit.received);
+        self.visit.replace(Some(visit));
         self.reply_at_once(exchange, Reply::Welcome { process, received });
     }
 
     /// Whether a request has not come before.
     fn is_new(&self, number: u64) -> bool {
-        let visit = self.visit.get();
-        visit.is_none_or(|visit| self.gateways.borrow_mut().take(visit, number))
+        self.visit.borrow().as_ref().is_none_or(|visit| visit.take(number))
     }
 
     /// Whether the last message was received.

@@ -142,6 +142,37 @@ async fn keys_of_members_that_have_yet_to_register_again_are_not_given_to_others
     .await;
 }
 
+/// A switch that ends drains its members. They have not left because of that.
+#[tokio::test(flavor = "current_thread")]
+async fn keys_of_members_are_not_given_to_others_when_a_switch_is_told_to_stop() {
+    in_time(async {
+        let (framing, near, far) = (framing("resp"), Counts::default(), Counts::default());
+        let stays = member(framing, server(&near).await);
+        let late = member(framing, server(&far).await);
+        let stop = Rc::new(tokio::sync::Notify::new());
+        let is_told = Rc::clone(&stop);
+        let told = async move { is_told.notified().await };
+        let (address, serving) = switch_until(local(), &[stays, late], told);
+        let gateway = gateway(framing, Listen::Tcp(local()), address).await;
+        let mut client = connected(&gateway).await;
+        while far.borrow().is_empty() || near.borrow().is_empty() {
+            for k in 0..8 {
+                ask(&mut client, &format!("SET k{k} 1")).await;
+            }
+        }
+        let ours = far.borrow().keys().next().cloned().expect("a key of the member");
+        stop.notify_one();
+        serving.await.expect("an end");
+        let (choice, gather) = (Choice::Hash { offset: 0, length: 8 }, Duration::from_secs(3600));
+        let told = Told { choice, gather, ..Told::default() };
+        let (_, _serving) = switch_with(address, &[stays], told);
+        let missing = "it has not registered again since the switch has begun anew";
+        assert_eq!(ask(&mut client, &ours).await, format!("-ERR member m1 is down: {missing}"),);
+        assert!(!near.borrow().contains_key(&ours));
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "current_thread")]
 async fn nothing_is_done_twice_however_often_the_switch_dies() {
     const CLIENTS: usize = 20;

@@ -6,6 +6,7 @@ mod http1;
 mod isolation;
 mod length_prefix;
 mod lines;
+mod pipelined;
 mod resp;
 mod streams;
 

@@ -72,7 +72,7 @@ async fn reply(stream: &mut BufReader<TcpStream>, body: &str) {
     stream.write_all(answer.as_bytes()).await.expect("room");
 }
 
-async fn head(stream: &mut BufReader<TcpStream>) -> Option<String> {
+pub(super) async fn head(stream: &mut BufReader<TcpStream>) -> Option<String> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if stream.read_line(&mut head).await.unwrap_or(0) == 0 {
@@ -83,7 +83,7 @@ async fn head(stream: &mut BufReader<TcpStream>) -> Option<String> {
 }
 
 /// A gateway with one server behind it; the notice lets the server go on, and tells of uploads.
-async fn around(setting: Setting) -> (SocketAddr, Rc<Notify>) {
+pub(super) async fn around(setting: Setting) -> (SocketAddr, Rc<Notify>) {
     around_with(setting, 900).await
 }
 
@@ -111,11 +111,11 @@ async fn around_with(setting: Setting, connections: usize) -> (SocketAddr, Rc<No
     (tcp(&gateway), go_on)
 }
 
-async fn client(gateway: SocketAddr) -> BufReader<TcpStream> {
+pub(super) async fn client(gateway: SocketAddr) -> BufReader<TcpStream> {
     BufReader::new(TcpStream::connect(gateway).await.expect("the gateway"))
 }
 
-async fn get(client: &mut BufReader<TcpStream>, target: &str) {
+pub(super) async fn get(client: &mut BufReader<TcpStream>, target: &str) {
     let request = format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n");
     client.write_all(request.as_bytes()).await.expect("room");
 }
@@ -136,7 +136,7 @@ async fn chat(gateway: SocketAddr) -> BufReader<TcpStream> {
 }
 
 /// The body of an answer with a length.
-async fn body(client: &mut BufReader<TcpStream>) -> Vec<u8> {
+pub(super) async fn body(client: &mut BufReader<TcpStream>) -> Vec<u8> {
     let head = head(client).await.expect("an answer");
     let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
     let mut body = vec![0; length.expect("a length").parse().expect("a number")];

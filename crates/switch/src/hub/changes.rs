@@ -1,6 +1,7 @@
 //! Changes of the ensemble while the switch runs: members that come and go, are drained, or fail
 //! their probes.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use ratewire_anypoint::Side;
@@ -47,11 +48,30 @@ impl Hub {
     /// Gives a member no new frames. Its sessions close when what it has is finished. Returns
     /// whether that is new.
     pub fn drain(&mut self, now: Duration, place: usize) -> bool {
-        if self.ensemble[place].duty != Duty::Serving {
+        self.drain_those(now, place..place + 1)
+    }
+
+    /// Gives no member new frames, as [`Hub::drain`].
+    pub fn drain_all(&mut self, now: Duration) {
+        self.drain_those(now, 0..self.ensemble.len());
+    }
+
+    /// Drains the members that serve in these places, of which peers are told together: what
+    /// belongs to one of them does not go to another for that time.
+    fn drain_those(&mut self, now: Duration, places: Range<usize>) -> bool {
+        let serve: Vec<usize> =
+            places.filter(|place| self.ensemble[*place].duty == Duty::Serving).collect();
+        if serve.is_empty() {
             return false;
         }
-        self.ensemble[place].duty = Duty::Draining;
+        serve.iter().for_each(|place| self.ensemble[*place].duty = Duty::Draining);
         self.publish();
+        serve.iter().for_each(|place| self.end_sessions(now, *place));
+        true
+    }
+
+    /// Has sessions end their connections with a member that is drained.
+    fn end_sessions(&mut self, now: Duration, place: usize) {
         self.give_up(place);
         let all: Vec<SessionId> = self.seats.keys().copied().collect();
         for id in all {
@@ -65,14 +85,6 @@ impl Hub {
             self.look_after(now, id);
         }
         self.note_if_drained(place);
-        true
-    }
-
-    /// Gives no member new frames, as [`Hub::drain`].
-    pub fn drain_all(&mut self, now: Duration) {
-        for place in 0..self.ensemble.len() {
-            self.drain(now, place);
-        }
     }
 
     /// Whether no session has a member any more.

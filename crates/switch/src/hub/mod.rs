@@ -171,6 +171,8 @@ pub struct Hub {
     edition: u64,
     /// Until when members may be missing that had registered before.
     gathers_until: Option<Duration>,
+    /// Whether no more peers are taken.
+    ends: bool,
     next_session: u64,
     next_member: u64,
     /// By port: sessions by the numbers of their connections.
@@ -212,6 +214,7 @@ impl Hub {
             readers: BTreeMap::new(),
             edition: 1,
             gathers_until: (!config.told.gather.is_zero()).then_some(config.told.gather),
+            ends: false,
             next_member: first + (config.members.len() + config.spare) as u64,
             of_peers: Handshakes::new(&config.peers, bound[Port::Peers as usize], true)?,
             of_members: Handshakes::new(&config.session.acp, bound[Port::Members as usize], false)?,
@@ -461,6 +464,7 @@ impl Hub {
 
     /// Takes no more peers, and connects to none.
     pub fn refuse_peers(&mut self) {
+        self.ends = true;
         self.config.peers.connections = 0;
         self.dialled = None;
     }

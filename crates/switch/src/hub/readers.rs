@@ -144,6 +144,7 @@ impl Hub {
             routing: self.config.told.choice,
             when_down: self.config.told.when_down,
             gathers: self.gathers_until.is_some() && self.ensemble.iter().any(Seen::is_vacant),
+            ends: self.ends,
             members: self.ensemble.iter().filter_map(member).collect(),
         }
     }

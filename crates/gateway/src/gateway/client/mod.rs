@@ -116,7 +116,10 @@ impl Client {
     /// Whether the next request has to wait: until others are answered or have gone to members, or
     /// until the client takes its answers.
     pub(super) fn is_full(&self) -> bool {
-        self.reorder.borrow().is_full() || self.unsent.get() >= MOST_UNSENT
+        // Requests of HTTP have connections of their own with servers, and the next one may build
+        // on what this one does (RFC 9112, section 9.3.2).
+        let follows = self.framing.streams() && self.waits();
+        follows || self.reorder.borrow().is_full() || self.unsent.get() >= MOST_UNSENT
     }
     /// Whether requests have no answer.
     pub(super) fn waits(&self) -> bool {

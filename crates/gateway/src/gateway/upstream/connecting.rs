@@ -21,6 +21,8 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Time for a member to answer a hello.
 const WELCOME: Duration = Duration::from_secs(5);
 
+/// Why a connection ends with a member that leaves, as the switch has told.
+const LEAVES: &str = "the member leaves";
 /// What a switch says that has no such member.
 const NO_MEMBER: &str = "no such member";
 
@@ -51,7 +53,7 @@ impl Upstream {
                     let connection = Rc::new(connection);
                     let why = self.serve(Rc::clone(&connection)).await;
                     let was_greeted = self.connection.take().is_some();
-                    if was_greeted || why.contains(NO_MEMBER) {
+                    if (was_greeted && why != LEAVES) || why.contains(NO_MEMBER) {
                         doubts.notify_one();
                     }
                     self.lose(&connection, &why);
@@ -69,7 +71,7 @@ impl Upstream {
     async fn serve(&self, connection: Rc<Connection>) -> String {
         let received = match self.target.get() {
             Target::Member(_) => match self.greet(&connection).await {
-                Ok(received) => received,
+                Ok(received) => Some(received),
                 Err(why) => return why,
             },
             // No member answers for all.
@@ -84,13 +86,13 @@ impl Upstream {
         tokio::select! {
             why = self.receive(&connection) => why,
             why = self.send_blocked(&connection, received) => why,
-            () = self.until_left() => "the member leaves".to_string(),
+            () = self.until_left() => LEAVES.to_string(),
         }
     }
 
-    /// Asks the member what it has had: the requests below a number. `None` if that is another
-    /// process than the last, which has had nothing and cannot tell what the last has had.
-    async fn greet(&self, connection: &Connection) -> Result<Option<u64>, String> {
+    /// Asks the member what it has had: the requests below a number. Another process than the last
+    /// has had nothing, and cannot tell what the last has had.
+    async fn greet(&self, connection: &Connection) -> Result<u64, String> {
         let hello = Message::Hello { gateway: self.gateway }.encode();
         connection.send(Frame::new(0, hello)).await.map_err(|error| reason(&error))?;
         let frame = match timeout(WELCOME, connection.receive()).await {
@@ -105,8 +107,10 @@ impl Upstream {
         else {
             return Err("what answers is no member".to_string());
         };
-        let is_same = self.process.replace(Some(process)) == Some(process);
-        Ok(is_same.then_some(received))
+        if self.process.replace(Some(process)) != Some(process) {
+            self.outbox.borrow_mut().note_other_process();
+        }
+        Ok(received)
     }
 
     /// Takes answers until the connection ends; returns why it did.
@@ -161,8 +165,7 @@ impl Upstream {
         loop {
             let frame = self.outbox.borrow().first().cloned()?;
             let number = frame.id;
-            let was_sent = self.outbox.borrow().may_be_sent(number);
-            let may_send = !was_sent || received.is_some_and(|received| number >= received);
+            let may_send = self.outbox.borrow().may_send(number, received);
             let is_whole = self.exchanges.borrow().awaited(number).is_some_and(Exchange::is_whole);
             if number == 0 || may_send && is_whole {
                 return Some(frame);

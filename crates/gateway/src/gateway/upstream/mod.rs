@@ -107,6 +107,11 @@ impl Upstream {
     pub(super) fn is_up(&self) -> bool {
         *self.state.borrow() == State::Up
     }
+    /// Clients of which something is kept.
+    #[cfg(test)]
+    pub(super) fn clients(&self) -> usize {
+        self.waiting.borrow().flows()
+    }
     /// Bytes that the member is expected to owe, and its latency.
     pub(super) fn load(&self) -> (u64, Duration) {
         let exchanges = self.exchanges.borrow();
@@ -266,9 +271,12 @@ impl Upstream {
         }
     }
 
-    /// Forgets the requests of a client that is gone.
+    /// Forgets a client that is gone, and its requests.
     pub(super) fn forget(&self, client: &Client) {
         let left = self.waiting.borrow_mut().forget(client.id);
+        if !client.waits() {
+            return;
+        }
         left.iter().for_each(|ask| client.release_request(ask.content.len()));
         let numbers = self.exchanges.borrow_mut().abandon(client.id);
         client.counts.abandon(left.len() + numbers.len());

@@ -12,6 +12,8 @@ pub(super) struct Outbox {
     requests: VecDeque<Frame>,
     /// Requests below this number may have been sent by a connection that is lost.
     sent_below: u64,
+    /// Requests below this number may be with a process of the member that is gone.
+    gone_below: u64,
 }
 
 impl Outbox {
@@ -30,6 +32,16 @@ impl Outbox {
     /// Whether a lost connection may have sent a request.
     pub(super) fn may_be_sent(&self, number: u64) -> bool {
         number < self.sent_below
+    }
+    /// Whether nobody has a request, as far as is known. The member's process has those below
+    /// `received`; `None` if it cannot say.
+    pub(super) fn may_send(&self, number: u64, received: Option<u64>) -> bool {
+        let has_come_to_none = |received| number >= received && number >= self.gone_below;
+        !self.may_be_sent(number) || received.is_some_and(has_come_to_none)
+    }
+    /// Notes that the member is another process, which does not know what the last one has had.
+    pub(super) fn note_other_process(&mut self) {
+        self.gone_below = self.sent_below;
     }
 
     pub(super) fn push_note(&mut self, note: Frame) {
@@ -89,6 +101,24 @@ mod tests {
         (0..3).for_each(|_| _ = outbox.pop());
         outbox.lose(frames(&[2, 3, 4]), 0);
         assert_eq!((numbers(&outbox), sent(&outbox)), (vec![2, 3, 4, 5, 6], 4));
+    }
+
+    #[test]
+    fn what_another_process_may_have_had_is_not_sent_again() {
+        let mut outbox = Outbox::default();
+        outbox.lose(frames(&[1, 2, 3]), 1);
+        let may_send = |outbox: &Outbox, received| {
+            (1..=4).filter(|number| outbox.may_send(*number, received)).collect::<Vec<_>>()
+        };
+        assert_eq!(may_send(&outbox, Some(2)), [2, 3, 4], "1 has come");
+        assert_eq!(may_send(&outbox, None), [3, 4]);
+        // Nor is it over a second connection with that process, when the first is lost at once.
+        outbox.note_other_process();
+        assert_eq!(may_send(&outbox, Some(0)), [3, 4]);
+        outbox.lose(Vec::new(), 0);
+        assert_eq!(may_send(&outbox, Some(0)), [3, 4]);
+        outbox.lose(frames(&[3]), 0);
+        assert_eq!(may_send(&outbox, Some(0)), [3, 4], "the new process has not had 3");
     }
 
     #[test]

@@ -114,6 +114,22 @@ fn a_switch_that_has_begun_says_that_members_may_be_missing() {
     assert_eq!(last(&mut pair, 21), None);
 }
 
+#[test]
+fn a_switch_that_ends_says_so_of_all_members_at_once() {
+    let mut pair = Pair::new(hub(2), Target::Table);
+    let next = |pair: &mut Pair, now| {
+        pair.exchange(ms(now));
+        let table = pair.peer.read().and_then(|frame| Table::decode(&frame.data));
+        let table = table.expect("a table");
+        (table.ends, table.members.into_iter().map(|member| member.state).collect::<Vec<_>>())
+    };
+    use MemberState::{Leaving, Up};
+    assert_eq!(next(&mut pair, 1), (false, vec![Up, Up]));
+    pair.hub.refuse_peers();
+    pair.hub.drain_all(ms(2));
+    assert_eq!(next(&mut pair, 3), (true, vec![Leaving, Leaving]));
+}
+
 /// A peer with a connection for the second of two members, which has answered.
 fn for_second() -> Pair {
     let mut pair = Pair::for_member(hub(2), 1);
