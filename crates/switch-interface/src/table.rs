@@ -6,9 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a member is down that the switch's last process had.
-const UNREGISTERED: &str = "it has not registered again since the switch has begun anew";
-
 /// What a switch tells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -91,19 +88,22 @@ pub enum MemberState {
     Down(String),
     /// It is drained: it finishes what it has.
     Leaving,
+    /// It had registered with the switch's last process, and has not yet with this one. No switch
+    /// tells this.
+    Awaited,
 }
 
 impl Table {
-    /// Adds the members of an earlier table that are missing, as ones that are down.
+    /// Adds the members of an earlier table that are missing, as ones that are awaited.
     pub fn keep_missing_of(&mut self, before: &Table) {
         let is_missing = |member: &&TableMember| {
             member.state != MemberState::Leaving
                 && !self.members.iter().any(|known| known.name == member.name)
         };
         let missing: Vec<TableMember> = before.members.iter().filter(is_missing).cloned().collect();
-        let down = || MemberState::Down(UNREGISTERED.to_string());
+        let state = || MemberState::Awaited;
         self.members
-            .extend(missing.into_iter().map(|member| TableMember { state: down(), ..member }));
+            .extend(missing.into_iter().map(|member| TableMember { state: state(), ..member }));
     }
 
     /// The table as a frame's content.
@@ -173,7 +173,7 @@ mod tests {
         let before = before.map(|(name, state)| member(name, state)).collect();
         let mut now = table(vec![member("new", MemberState::Up), member("down", MemberState::Up)]);
         now.keep_missing_of(&table(before));
-        let missing = MemberState::Down(UNREGISTERED.to_string());
+        let missing = MemberState::Awaited;
         let states = now.members.iter().map(|member| (member.name.as_str(), &member.state));
         let up = &MemberState::Up;
         assert!(states.eq([("new", up), ("down", up), ("up", &missing)]));

@@ -80,7 +80,7 @@ impl Choice {
     pub(super) fn all(&self) -> Vec<Rc<Upstream>> {
         let has_keys = |member: &&Rc<Upstream>| match member.state() {
             State::Up => true,
-            State::Down(_) => self.keeps,
+            State::Down(_) | State::Awaited => self.keeps,
             State::Leaving | State::Gone => false,
         };
         self.members.iter().filter(has_keys).cloned().collect()
@@ -95,7 +95,7 @@ impl Choice {
             Member {
                 is_up: match member.state() {
                     State::Up => true,
-                    State::Down(_) => keeps,
+                    State::Down(_) | State::Awaited => keeps,
                     State::Leaving | State::Gone => false,
                 },
                 outstanding: Bytes::new(owed),
@@ -111,6 +111,7 @@ impl Choice {
         let Some(member) = chosen.map(|k| &self.members[k]) else { return Chosen::Nobody };
         match member.state() {
             State::Down(why) => Chosen::Down(format!("member {} is down: {why}", member.name())),
+            State::Awaited => Chosen::Nobody,
             State::Up | State::Leaving | State::Gone => Chosen::Member(Rc::clone(member)),
         }
     }

@@ -160,6 +160,7 @@ impl Ensemble {
                 State::Down(why) => {
                     ask.fail(Cause::Down, &format!("member {} is down: {why}", member.name()));
                 }
+                State::Awaited => ask.fail(Cause::Down, GATHERS),
                 State::Up | State::Leaving | State::Gone => member.ask(ask),
             }
         }
@@ -216,6 +217,7 @@ impl Ensemble {
                 MemberState::Up => State::Up,
                 MemberState::Down(why) => State::Down(why.clone()),
                 MemberState::Leaving => State::Leaving,
+                MemberState::Awaited => State::Awaited,
             };
             let target = Target::Member(row.id);
             let upstream = self.upstream(&row.name, target);
@@ -249,8 +251,8 @@ impl Ensemble {
         back.into_iter().chain(waiting).for_each(|ask| self.place(ask));
     }
 
-    /// A table with the members that a switch which has just begun may lack, down as they are: what
-    /// belongs to them is not for others. `None` if they are not known.
+    /// A table with the members that a switch which has just begun may lack: what belongs to them
+    /// waits for them. `None` if they are not known.
     fn complete(&self, mut table: Table, before: Option<&Table>) -> Option<Table> {
         if table.gathers && keeps(&table, self.framing.is_store()) {
             table.keep_missing_of(before?);
@@ -311,8 +313,11 @@ impl Ensemble {
 
     /// Why requests have no member.
     fn lack(&self) -> &'static str {
-        let is_known = !matches!(*self.spread.borrow(), Spread::Unknown);
-        if is_known || self.switch.get().is_none() { UNSENT } else { GATHERS }
+        let is_unknown = matches!(*self.spread.borrow(), Spread::Unknown);
+        let awaits = |member: &Rc<Upstream>| member.state() == State::Awaited;
+        let gathers = is_unknown && self.switch.get().is_some()
+            || self.upstreams.borrow().values().any(awaits);
+        if gathers { GATHERS } else { UNSENT }
     }
 
     /// Tells clients whose answers do not come in time.

@@ -67,8 +67,6 @@ use crate::stream::{Listener, OpenError, Stream};
 const PAUSE: Duration = Duration::from_millis(100);
 /// Time for a client that is ended to give its memory back.
 const BREATH: Duration = Duration::from_millis(5);
-/// Clients that wait for a place among those that are served.
-pub const MOST_QUEUED: usize = 1024;
 /// What a client is told that has waited for a place in vain.
 const NO_PLACE: &str = "the gateway has as many clients as it may have";
 
@@ -94,6 +92,8 @@ pub struct GatewayConfig {
     pub patience: Duration,
     /// Clients at a time.
     pub clients: usize,
+    /// Clients that wait for a place among these.
+    pub queued: usize,
     /// Longest request in bytes.
     pub longest: usize,
     /// Bytes that are held for all clients.
@@ -223,7 +223,7 @@ impl Gateway {
             match self.listener.accept().await {
                 Ok(stream) => {
                     let (clients, ensemble) = (Rc::clone(&self.clients), Rc::clone(&self.ensemble));
-                    let is_crowded = connections.len() >= self.config.clients + MOST_QUEUED;
+                    let is_crowded = connections.len() >= self.config.clients + self.config.queued;
                     connections.spawn_local(async move {
                         match is_crowded {
                             true => clients.refuse(stream).await,

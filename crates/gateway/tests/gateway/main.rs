@@ -166,6 +166,7 @@ async fn gateway_with(
         timeout,
         patience,
         clients,
+        queued: 1024,
         longest: 1000,
         memory,
     };

@@ -2,7 +2,6 @@
 
 use ratewire_daemon::process::raise_open_files;
 use ratewire_framing::Framing;
-use ratewire_gateway::gateway::MOST_QUEUED;
 use tracing::warn;
 
 /// Files beside connections: the log, those of the runtime and of the status, names that are being
@@ -10,6 +9,8 @@ use tracing::warn;
 const RESERVE: usize = 64;
 /// Files of a member beside its connections with the server; connections that requests share.
 const PER_MEMBER: usize = 4;
+/// Clients that wait for a place among those that are served.
+const MOST_QUEUED: usize = 1024;
 /// Connections with a server that are enough for any.
 const ENOUGH: usize = 10_000;
 /// Connections with a server from which on nobody is warned.
@@ -20,6 +21,8 @@ const FEW: usize = 1000;
 pub(super) struct Shares {
     /// Clients at a time.
     pub(super) clients: usize,
+    /// Clients that wait for a place.
+    pub(super) queued: usize,
     /// Connections with each server.
     pub(super) connections: usize,
 }
@@ -54,7 +57,7 @@ impl Shares {
         let queued = if clients > 0 { MOST_QUEUED.min(share / 2) } else { 0 };
         let clients = clients.min((share - queued).max(1));
         let left = spare.saturating_sub(clients + queued);
-        Shares { clients, connections: (left / members.max(1)).clamp(1, ENOUGH) }
+        Shares { clients, queued, connections: (left / members.max(1)).clamp(1, ENOUGH) }
     }
 }
 
@@ -64,7 +67,7 @@ mod tests {
 
     fn shares(limit: u64, framing: &str, clients: usize, members: usize) -> (usize, usize) {
         let framing = Framing::named(framing).expect("a framing");
-        let Shares { clients, connections } = Shares::of(limit, framing, clients, members);
+        let Shares { clients, connections, .. } = Shares::of(limit, framing, clients, members);
         (clients, connections)
     }
 
@@ -83,8 +86,9 @@ mod tests {
         assert_eq!(shares(0, "http1", 10_000, 3), (1, 1));
         for limit in [200, 1024, 4096, 20_000] {
             for members in [0, 1, 10] {
-                let (clients, connections) = shares(limit, "http1", 10_000, members);
-                let queued = MOST_QUEUED.min(clients);
+                let framing = Framing::named("http1").expect("a framing");
+                let Shares { clients, queued, connections } =
+                    Shares::of(limit, framing, 10_000, members);
                 let all = clients + queued + members * (connections + PER_MEMBER) + RESERVE;
                 assert!(all as u64 <= limit, "{all} of {limit}");
             }

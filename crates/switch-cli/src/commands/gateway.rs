@@ -72,13 +72,13 @@ impl ClientArgs {
         self.clients.max(1) as usize
     }
 
-    /// What a gateway is to do for so many of them.
+    /// What a gateway is to do, with a share of the open files.
     pub(super) fn config(
         &self,
         framing: Framing,
         switch: Host,
         acp: Config,
-        clients: usize,
+        shares: Shares,
     ) -> GatewayConfig {
         GatewayConfig {
             framing,
@@ -88,7 +88,8 @@ impl ClientArgs {
             acp,
             timeout: self.timeout.to_std(),
             patience: self.patience.to_std(),
-            clients,
+            clients: shares.clients,
+            queued: shares.queued,
             longest: self.longest.get() as usize,
             memory: self.memory.get() as usize,
         }
@@ -107,7 +108,7 @@ pub(super) fn gateway(args: &Args) -> Exit {
         Err(exit) => return exit,
     };
     let shares = Shares::raise(common.framing, clients.count(), 0);
-    let config = clients.config(common.framing, switch.clone(), acp, shares.clients);
+    let config = clients.config(common.framing, switch.clone(), acp, shares);
     args.common.run(async |stop| {
         let mut gateway = Gateway::open(config).await?;
         if let Some(address) = *status {

@@ -229,7 +229,7 @@ async fn serve(args: &Args) -> Result<(), ProxyError> {
         ended = &mut switch => return ended.map_err(ProxyError::Switch),
         address = address => address.expect("a switch that has not ended is ready"),
     };
-    let config = args.clients.config(args.framing, address.into(), acp, shares.clients);
+    let config = args.clients.config(args.framing, address.into(), acp, shares);
     let gateway = Gateway::open(config).await.map_err(ProxyError::Gateway)?;
     notify_ready();
     // Nobody else has a connection with the switch: it ends with the gateway.

@@ -208,6 +208,12 @@ impl Desk {
         Some(entry.place)
     }
 
+    /// Whether a place has a name, and nobody has claimed it since its registration ended.
+    pub(super) fn is_left(&self, place: usize) -> bool {
+        let mut entries = self.entries.values();
+        entries.any(|entry| entry.place == place && entry.claim.is_none())
+    }
+
     pub(super) fn places(&self) -> usize {
         self.places.len()
     }

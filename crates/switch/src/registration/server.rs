@@ -142,22 +142,38 @@ impl Registry {
         match admitted {
             Ok(claim) => {
                 let has_left = self.keep(&connection, claim).await;
+                drop(connection);
                 let place = self.desk.borrow_mut().release(claim);
-                if let Some(place) = place {
-                    let member = self.name(place);
-                    info!(target: "ratewire_switch", member, "registered member gone");
-                    self.running.change(|hub, now| match has_left {
-                        true => hub.dismiss(now, place),
-                        // Others have not what it has: its place is kept for it.
-                        false => hub.distrust(now, place, "its registration has ended"),
-                    });
+                let Some(place) = place else { return };
+                if !has_left {
+                    // If this process was stopped, it is not the member that was silent.
+                    self.pass(self.lease).await;
+                    if !self.desk.borrow().is_left(place) {
+                        return;
+                    }
                 }
+                let member = self.name(place);
+                info!(target: "ratewire_switch", member, "registered member gone");
+                self.running.change(|hub, now| match has_left {
+                    true => hub.dismiss(now, place),
+                    // Others have not what it has: its place is kept for it.
+                    false => hub.distrust(now, place, "its registration has ended"),
+                });
             }
             Err(why) => {
                 self.note_refusal(&connection, &first, &why);
                 _ = connection.send(encode(&Reply::Refused { why })).await;
                 _ = timeout(FAREWELL, connection.close()).await;
             }
+        }
+    }
+
+    /// Lets so much of the switch's time pass.
+    async fn pass(&self, time: Duration) {
+        let until = self.running.now() + time;
+        while let Some(left) = until.checked_sub(self.running.now()).filter(|left| !left.is_zero())
+        {
+            tokio::time::sleep(left).await;
         }
     }
 

@@ -40,7 +40,7 @@ impl Upstream {
             match self.state() {
                 State::Up => {}
                 State::Gone => return,
-                State::Down(_) | State::Leaving => {
+                State::Down(_) | State::Leaving | State::Awaited => {
                     self.changed.notified().await;
                     continue;
                 }
@@ -200,7 +200,7 @@ impl Upstream {
     /// Completes when the member leaves and has answered what it has.
     async fn until_left(&self) {
         while self.is_up()
-            || matches!(self.state(), State::Down(_))
+            || matches!(self.state(), State::Down(_) | State::Awaited)
             || !self.exchanges.borrow().is_empty()
         {
             self.changed.notified().await;

@@ -49,6 +49,8 @@ pub(super) enum State {
     Down(String),
     /// It finishes what it has.
     Leaving,
+    /// It had registered with the switch's last process, and has not yet with this one.
+    Awaited,
     /// It finishes what it has, and is no member any more.
     Gone,
 }
@@ -129,6 +131,7 @@ impl Upstream {
             State::Up => ("up", None),
             State::Down(why) => ("down", Some(why)),
             State::Leaving | State::Gone => ("leaving", None),
+            State::Awaited => ("awaited", None),
         };
         GatewayMember {
             name: self.label().to_string(),
@@ -163,7 +166,15 @@ impl Upstream {
             State::Up => info!(target: "ratewire_gateway", member, "member up"),
             State::Down(reason) => warn!(target: "ratewire_gateway", member, reason, "member down"),
             State::Leaving => info!(target: "ratewire_gateway", member, "member leaves"),
+            State::Gone if *before == State::Awaited => warn!(
+                target: "ratewire_gateway", member,
+                "member gone: it has not registered again, and its keys go to others"
+            ),
             State::Gone => info!(target: "ratewire_gateway", member, "member gone"),
+            State::Awaited => info!(
+                target: "ratewire_gateway", member,
+                "member awaited: the switch has begun anew, and it has not registered yet"
+            ),
         }
     }
 
