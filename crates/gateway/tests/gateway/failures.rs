@@ -95,7 +95,7 @@ async fn keys_of_members_that_have_yet_to_register_again_wait_for_them() {
         let stays = member(framing, server(&counts).await);
         let late = member(framing, server(&counts).await);
         let (address, mut serving) = switch(local(), &[stays, late]);
-        let setting = Setting { timeout: Duration::from_secs(2), ..Setting::default() };
+        let setting = Setting { timeout: Duration::from_secs(1), ..Setting::default() };
         let gateway = gateway_with(framing, Listen::Tcp(local()), address, setting).await;
         let mut client = connected(&gateway).await;
         let mut round = async || {
@@ -115,18 +115,15 @@ async fn keys_of_members_that_have_yet_to_register_again_wait_for_them() {
         let hour = Duration::from_secs(3600);
         let told = |gather| Told { choice, gather, ..Told::default() };
         let awaited = "-ERR the switch has just begun, and waits for its members to register";
-        // One member registers again, then none, then both while requests wait.
-        for members in [vec![stays], vec![]] {
-            serving.abort();
-            _ = (&mut serving).await;
-            serving = switch_with(address, &members, told(hour)).1;
-            let mut answers = round().await;
-            while !answers.iter().any(|answer| answer == awaited) {
-                answers = round().await;
-            }
-            let failed = answers.iter().filter(|answer| answer.starts_with('-')).count();
-            assert_eq!((failed == 8, failed > 0), (members.is_empty(), true), "{answers:?}");
+        // One member registers again, then both.
+        serving.abort();
+        _ = (&mut serving).await;
+        serving = switch_with(address, &[stays], told(hour)).1;
+        let mut answers = round().await;
+        while !answers.iter().any(|answer| answer == awaited) {
+            answers = round().await;
         }
+        assert!(answers.iter().any(|answer| answer.starts_with('+')), "{answers:?}");
         serving.abort();
         _ = (&mut serving).await;
         serving = switch_with(address, &[stays, late], told(hour)).1;
@@ -157,7 +154,7 @@ async fn keys_of_members_are_not_given_to_others_when_a_switch_is_told_to_stop()
         let is_told = Rc::clone(&stop);
         let told = async move { is_told.notified().await };
         let (address, serving) = switch_until(local(), &[stays, late], told);
-        let setting = Setting { timeout: Duration::from_secs(2), ..Setting::default() };
+        let setting = Setting { timeout: Duration::from_secs(1), ..Setting::default() };
         let gateway = gateway_with(framing, Listen::Tcp(local()), address, setting).await;
         let mut client = connected(&gateway).await;
         while far.borrow().is_empty() || near.borrow().is_empty() {

@@ -121,8 +121,8 @@ impl FailureCounts {
 pub struct GatewayMember {
     /// Its name; `all` stands for all members if the switch chooses among them.
     pub name: String,
-    /// `up`, `down` or `leaving`, as the switch tells it; `awaited` if the switch has begun anew and
-    /// the member has not registered again.
+    /// `up`, `down` or `leaving`, as the switch tells it; `awaited` if the switch has begun anew
+    /// and the member has not registered again.
     pub state: String,
     /// Whether the gateway has a connection with it.
     pub is_connected: bool,
