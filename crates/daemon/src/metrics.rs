@@ -70,6 +70,16 @@ impl<S: fmt::Debug + Send + Sync + 'static> Collector for Scrape<S> {
     }
 }
 
+/// Values in buckets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// Sum of the values.
+    pub sum: f64,
+    /// Upper bounds of the buckets, in order, and how many values each has above the bound before.
+    /// The last bound is infinity.
+    pub buckets: Vec<(f64, u64)>,
+}
+
 /// Takes metrics, each with its name, its meaning and its unit. The format adds the unit to the
 /// name, and `_total` to a counter's.
 #[derive(Debug)]
@@ -157,6 +167,27 @@ impl Metrics<'_> {
         }
         Ok(())
     }
+
+    /// A histogram for each set of labels.
+    ///
+    /// # Errors
+    /// If the encoder refuses the metric.
+    pub fn histograms<'s, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        unit: Option<Unit>,
+        series: impl Iterator<Item = ([(&'s str, &'s str); N], Histogram)>,
+    ) -> fmt::Result {
+        let kind = MetricType::Histogram;
+        let mut metric = self.encoder.encode_descriptor(name, help, unit.as_ref(), kind)?;
+        for (labels, Histogram { sum, buckets }) in series {
+            let count = buckets.iter().map(|(_, count)| count).sum();
+            let mut of_labels = metric.encode_family(&labels)?;
+            of_labels.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -168,7 +199,12 @@ mod tests {
         out.gauge("members", "Members", None, 2u64)?;
         out.counter("uptime", "Time since the start", Some(Unit::Seconds), 1.5)?;
         let series = sent.iter().zip(["a", "b"]).map(|(sent, peer)| ([("peer", peer)], *sent));
-        out.counters("sent", "Bytes to a peer", Some(Unit::Bytes), series)
+        out.counters("sent", "Bytes to a peer", Some(Unit::Bytes), series)?;
+        let buckets = vec![(0.5, 3), (2.0, 4), (f64::INFINITY, 1)];
+        let histogram = Histogram { sum: 9.5, buckets };
+        let each = ["a", "b"].map(|peer| ([("peer", peer)], histogram.clone())).into_iter();
+        out.histograms("delay", "Delay of a peer", Some(Unit::Seconds), each)?;
+        out.histograms("wait", "Waiting", None, std::iter::once(([], histogram)))
     }
 
     #[test]
@@ -181,11 +217,20 @@ mod tests {
             "ratewire_switch_build_info{switch=\"edge\"} 1",
             "ratewire_switch_uptime_seconds_total 1.5",
             "ratewire_switch_sent_bytes_total{peer=\"b\"} 8",
+            "# TYPE ratewire_switch_delay_seconds histogram",
+            "ratewire_switch_delay_seconds_bucket{peer=\"a\",le=\"0.5\"} 3",
+            "ratewire_switch_delay_seconds_bucket{peer=\"a\",le=\"2\"} 7",
+            "ratewire_switch_delay_seconds_bucket{peer=\"a\",le=\"+Inf\"} 8",
+            "ratewire_switch_delay_seconds_sum{peer=\"b\"} 9.5",
+            "ratewire_switch_delay_seconds_count{peer=\"b\"} 8",
+            "ratewire_switch_wait_bucket{le=\"+Inf\"} 8",
         ] {
             assert!(said.lines().any(|said| said == line), "{line} is not in\n{said}");
         }
         let said = text("ratewire_switch", Format::OpenMetrics, [7, 8], write).unwrap();
         assert!(said.ends_with("# EOF\n") && said.contains("# UNIT "), "{said}");
+        let last = "\nratewire_switch_delay_seconds_bucket{le=\"+Inf\",peer=\"b\"} 8\n";
+        assert!(said.contains(last), "{said}");
     }
 
     #[test]

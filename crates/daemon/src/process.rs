@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::interval;
 use tracing::warn;
@@ -23,6 +24,16 @@ pub fn start_log(json: bool) {
     } else {
         log.with_ansi(false).init();
     }
+}
+
+/// Raises the limit of open files to the most that the process may have; returns the limit. The
+/// usual one is for programs that use `select`, which knows only 1,024 files.
+pub fn raise_open_files() -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let is_raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok();
+    let limit = if is_raised { maximum } else { current };
+    // `None` stands for no limit.
+    limit.unwrap_or(u64::MAX)
 }
 
 /// Notifies systemd that the daemon serves its clients.

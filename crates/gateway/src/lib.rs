@@ -17,6 +17,7 @@ mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gateway;
+mod latencies;
 pub mod member;
 mod started;
 mod stream;

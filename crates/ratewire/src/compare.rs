@@ -91,8 +91,12 @@ impl Compare {
         let laws = chosen(experiment.scenario(), own, laws)?;
         let first = experiment.scenario().seed;
         let seeds = (0..seeds).map(|offset| first.wrapping_add(offset));
-        let experiment =
-            Experiment::of(experiment.scenario().clone()).laws(laws).seeds(seeds).without_samples();
+        let figures = experiment.figures_asked().to_vec();
+        let experiment = Experiment::of(experiment.scenario().clone())
+            .laws(laws)
+            .seeds(seeds)
+            .figures(figures)
+            .without_samples();
         Ok(Compare { experiment })
     }
 
@@ -149,8 +153,9 @@ impl PlannedComparison<'_> {
             summaries.push((law, own));
             runs.extend(drawn.into_iter().flatten());
         }
+        let figures = self.jobs.first().map_or(&[][..], |job| &job.figures);
         ComparisonResults {
-            comparison: Comparison::of(&summaries, self.has_chance),
+            comparison: Comparison::with(figures, &summaries, self.has_chance),
             record: self.compare.record(),
             page: Page { scenario_text: Some(scenario.source_text.clone()), ..Page::new(runs) },
             failures,

@@ -1,9 +1,10 @@
 // Figures over time from a page's data, as `ratewire plot` reads them.
 
-// The mean of the points up to each, so that nothing shows before it has happened.
+// The mean of the points around each, an odd number.
 const movingMean = (values, points) => values.map((value, k) => {
   if (value == null) return null;
-  const known = values.slice(Math.max(0, k + 1 - points), k + 1).filter((v) => v != null);
+  const half = points >> 1;
+  const known = values.slice(Math.max(0, k - half), k + half + 1).filter((v) => v != null);
   return known.reduce((a, b) => a + b, 0) / known.length;
 });
 
@@ -67,11 +68,12 @@ function timedFigure(data, plot, link, panels, isOn) {
   const most = [...all.values()].flatMap((panel) => panel.series).flatMap((series) => series.values)
     .reduce((m, v) => (v > m ? v : m), 0);
   const of = plot.of === "link" ? " of " + data.links[link].name : "";
+  const isMean = data.smooth > 1 && plot.draws.some((drawn) => drawn.mean);
   return {
     name: plot.name + (plot.of === "link" && link > 0 ? "/" + data.links[link].name : ""),
     title: plot.title + of, detail: plot.detail, shade: "",
     x: { title: "Time", unit, low: 0, high: (data.end > 0 ? data.end : 1) / size, log: false, names: [] },
-    y: { title: plot.quantity, unit: plot.unit, low: 0, high: plot.shape.top ?? (most > 0 ? most * 1.06 : 1), log: false, names: [] },
+    y: { title: plot.quantity + (isMean ? ", mean over " + data.smoothed : ""), unit: plot.unit, low: 0, high: plot.shape.top ?? (most > 0 ? most * 1.06 : 1), log: false, names: [] },
     marks: data.changes.map((time) => time / size), apart_by: byLaw ? "law" : byFlow ? "flow" : "",
     panels: [...all.values()],
   };

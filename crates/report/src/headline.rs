@@ -1,6 +1,6 @@
 //! The headline figures of a law, the same for the terminal and the page.
 
-use crate::{CompletionSummary, Run, Summary};
+use crate::{CompletionSummary, LinkSummary, Run, Summary};
 
 /// The headline figures of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,7 +10,7 @@ pub struct Headline {
     pub law: String,
     /// Share of the time that the bottlenecks were busy, 0 to 1; the mean of several bottlenecks.
     pub utilisation: Option<f64>,
-    /// Jain's index of the long flows' goodputs.
+    /// Jain's index of the long flows' goodputs over their max-min fair rates.
     pub jain_index: Option<f64>,
     /// Packets waiting at the bottleneck, mean over time; the mean of several bottlenecks.
     pub queue_packets_mean: Option<f64>,
@@ -73,16 +73,19 @@ const AS_BUSY: f64 = 0.95;
 /// Names of links that a label has room for.
 const NAMES: usize = 3;
 
-/// The bottlenecks, by index: links that the scenario calls so, else those that were busiest over
-/// all runs. The slowest links need not be bottlenecks: most links of a fabric have one rate, and
-/// many of an overlay are idle.
+/// The bottlenecks, by index: links that the scenario calls so, else those that are expected to
+/// limit flows whatever law they run. Where nothing tells which, as in recorded runs, they are the
+/// links that were busiest over all runs.
 pub(crate) fn bottlenecks(all: &[&Summary]) -> Vec<u32> {
     let summaries = || all.iter().copied();
     let most = summaries().map(|s| s.links.len()).max().unwrap_or(0);
-    let flagged = |i: &usize| summaries().any(|s| s.links.get(*i).is_some_and(|l| l.bottleneck));
-    let named: Vec<u32> = (0..most).filter(flagged).map(|i| i as u32).collect();
-    if !named.is_empty() {
-        return named;
+    let that = |is: fn(&LinkSummary) -> bool| -> Vec<u32> {
+        let are = |i: &usize| summaries().any(|s| s.links.get(*i).is_some_and(is));
+        (0..most).filter(are).map(|i| i as u32).collect()
+    };
+    let known = [that(|link| link.bottleneck), that(|link| link.expected_bottleneck)];
+    if let Some(links) = known.into_iter().find(|links| !links.is_empty()) {
+        return links;
     }
     let most_busy = (0..most).map(|i| busy(all, i)).fold(0.0, f64::max);
     let as_busy = |i: &usize| busy(all, *i) > 0.0 && busy(all, *i) >= AS_BUSY * most_busy;
@@ -132,14 +135,23 @@ pub(crate) fn with_busier(label: &str, busier: Option<&str>) -> String {
     busier.map_or(label.into(), |busier| format!("{label} ({busier} was busier)"))
 }
 
-/// A label for the links `bottlenecks`.
+/// A label for the links `bottlenecks`, with why it is these, if the scenario does not say so.
 pub(crate) fn bottleneck_label(all: &[&Summary], bottlenecks: &[u32]) -> String {
     let Some(first) = all.first() else { return "no link".into() };
     let names: Vec<&str> = names_of(first, bottlenecks).take(NAMES).collect();
-    match (names.as_slice(), bottlenecks.len().saturating_sub(NAMES)) {
-        ([], _) => "no link".into(),
+    let names = match (names.as_slice(), bottlenecks.len().saturating_sub(NAMES)) {
+        ([], _) => return "no link".into(),
         (names, 0) => names.join(", "),
-        (names, more) => format!("{} and {more} more links as busy", names.join(", ")),
+        (names, more) => format!("{} and {more} more links", names.join(", ")),
+    };
+    let are = |is: fn(&LinkSummary) -> bool| {
+        let links = bottlenecks.iter().filter_map(|i| first.links.get(*i as usize));
+        links.into_iter().all(is)
+    };
+    match (are(|link| link.bottleneck), are(|link| link.expected_bottleneck)) {
+        (true, _) => names,
+        (false, true) => format!("{names}, where flows are expected to get the least"),
+        (false, false) => format!("{names}, the busiest"),
     }
 }
 
@@ -218,13 +230,27 @@ mod tests {
     }
 
     #[test]
+    fn links_that_are_expected_to_limit_flows_come_before_busy_ones() {
+        let expect = |mut run: Run, link: usize| {
+            run.summary.links[link].expected_bottleneck = true;
+            run
+        };
+        let busy = [0.9, 0.5, 0.2];
+        let runs = [expect(run("a", 1, &busy, &[]), 1), expect(run("b", 1, &[0.1; 3], &[]), 1)];
+        assert_eq!(named(&runs), [1]);
+        let label = "l1, where flows are expected to get the least (l0 was busier)";
+        assert_eq!(bottleneck_label_of(&runs), label);
+        assert_eq!(named(&[expect(run("a", 1, &busy, &[2]), 1)]), [2]);
+    }
+
+    #[test]
     fn several_bottlenecks_are_averaged() {
         let runs = [run("a", 1, &[0.9, 0.5, f64::NAN], &[0, 1, 2])];
         let headline = &Headline::of_all(&runs)[0];
         assert!((headline.utilisation.unwrap() - 0.7).abs() < 1e-12);
         assert_eq!(bottleneck_label_of(&runs), "l0, l1, l2");
         let runs = [run("a", 1, &[0.9; 5], &[])];
-        assert_eq!(bottleneck_label_of(&runs), "l0, l1, l2 and 2 more links as busy");
+        assert_eq!(bottleneck_label_of(&runs), "l0, l1, l2 and 2 more links, the busiest");
         assert_eq!(bottleneck_label_of(&[run("a", 1, &[], &[])]), "no link");
     }
 

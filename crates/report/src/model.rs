@@ -7,6 +7,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::World;
+use crate::compare::FigureName;
 
 /// What ran: one scenario under one law.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -27,6 +28,8 @@ pub struct RunInfo {
     pub values: Vec<(String, String)>,
     /// The experiment that the run belongs to, for the metadata of tables; may be empty.
     pub made_by: String,
+    /// Figures that are asked for, in place of the usual ones.
+    pub figures: Vec<FigureName>,
     /// Time between two samples of the same flow or link; zero when it is not constant.
     pub sampling: Duration,
     /// Where packets went.
@@ -179,6 +182,8 @@ pub struct LinkInfo {
     pub room: QueueLimit,
     /// Whether the scenario calls the link the bottleneck; verdicts are about bottlenecks.
     pub bottleneck: bool,
+    /// Whether it is one of the links that are expected to limit flows, whatever law they run.
+    pub expected_bottleneck: bool,
     /// Whether the link is one of the slowest that traffic crosses. Those are shown first.
     pub slowest: bool,
 }

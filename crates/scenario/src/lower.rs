@@ -177,6 +177,7 @@ fn read(root: &Section<'_>) -> Parts {
         changes: all_changes,
         exact_wire,
         sample_interval: Some(record.interval),
+        ideal: record.ideal,
         sampled_flows,
         sampled_links: None,
         captured_links: Vec::new(),

@@ -1,6 +1,8 @@
-//! `[record]`: how often flows and links are sampled, and at which link the rates of flows are.
+//! `[record]`: how often flows and links are sampled, at which link the rates of flows are, and
+//! what completion times are compared with.
 
 use ratewire_net::spec::LinkId;
+use ratewire_sim::setup::Ideal;
 use ratewire_units::Duration;
 
 use crate::expect::Edges;
@@ -18,6 +20,8 @@ pub(crate) struct Record {
     pub interval: Duration,
     /// The link at which the rates of flows are sampled.
     pub rates_at: Option<LinkId>,
+    /// What completion times are compared with.
+    pub ideal: Ideal,
 }
 
 /// Reads the table and checks that all `edges` are multiples of the interval.
@@ -29,8 +33,12 @@ pub(crate) fn read(root: &Section<'_>, net: &Net, duration: Duration, edges: &Ed
     {
         rates_at = net.expect_link(section.context, name).map(|link| LinkId(link as u32));
     }
+    let ideal = match section.as_ref().map(|section| section.word_or("slowdown")) {
+        Some("hpcc") => Ideal::Hpcc,
+        _ => Ideal::Alone,
+    };
     let interval = interval(root, section, duration, edges);
-    Record { interval, rates_at }
+    Record { interval, rates_at, ideal }
 }
 
 fn interval(

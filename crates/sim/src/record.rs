@@ -359,8 +359,9 @@ pub struct FlowCompleted {
     pub start: Time,
     /// Time from the start to the last byte's arrival.
     pub took: Duration,
-    /// Time that the flow would have taken alone: a round trip for a handshake, if it has one, one
-    /// propagation delay, and the transmission of every packet on the slowest link of its path.
+    /// Time that the flow would have taken alone: the packets of a handshake, if it has one, at
+    /// each link and both ways; the propagation delays; the flow's packets at the slowest link of
+    /// its path; and the largest of them at each other link. Packets have no law's header.
     pub ideal: Duration,
     /// Payload sent again.
     pub retransmitted: Bytes,

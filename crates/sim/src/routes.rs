@@ -8,7 +8,7 @@ use ratewire_net::{Network, RouteId};
 use ratewire_units::{Bytes, Duration, Rate, SerialTime};
 
 use crate::SetupError;
-use crate::setup::Setup;
+use crate::setup::{Ideal, Setup};
 
 /// A route and its properties.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,9 @@ pub struct RouteInfo {
     overhead: Bytes,
     /// Time per byte on the slowest link; `None` if a link sends nothing.
     slowest: Option<SerialTime>,
+    /// Picoseconds that all links together take for a byte, and for what they add to a packet.
+    per_byte: f64,
+    per_packet: f64,
     /// Rate of the route's first link.
     pub line_rate: Rate,
     /// First link of the route.
@@ -33,11 +36,47 @@ impl RouteInfo {
         self.slowest.map_or(Duration::ZERO, |slowest| slowest.of(size + self.overhead))
     }
 
-    /// Time for `payload` alone: one propagation delay, and its packets at the slowest link.
-    pub fn ideal(&self, payload: Bytes, mss: Bytes, headers: Bytes) -> Duration {
+    /// Time for a packet of this size alone: the propagation delays, and its time at each link.
+    fn passage(&self, size: Bytes) -> Duration {
+        let at_links = self.per_byte * size.as_f64() + self.per_packet;
+        self.delay + Duration::from_ps(at_links.round() as u64)
+    }
+
+    /// Time for `payload` alone: the propagation delays, its packets at the slowest link, and the
+    /// largest of them at each other link, which has to take it whole before it sends it on.
+    fn alone(&self, payload: Bytes, mss: Bytes, headers: Bytes) -> Duration {
+        let largest = payload.min(mss) + headers;
+        let others = self.passage(largest).saturating_sub(self.packet_time(largest));
+        self.at_slowest(payload, mss, headers) + others
+    }
+
+    /// Time for `payload` by a definition, in packets with so much payload and headers; `back` is
+    /// the way of answers. A handshake's packets have no payload.
+    pub fn ideal(
+        &self,
+        back: &RouteInfo,
+        ideal: Ideal,
+        has_handshake: bool,
+        (payload, mss, headers): (Bytes, Bytes, Bytes),
+    ) -> Duration {
+        match ideal {
+            Ideal::Hpcc => {
+                let all = self.at_slowest(payload, mss, headers);
+                self.passage(mss) + back.delay + all
+            }
+            Ideal::Alone if has_handshake => {
+                let opened = self.passage(headers) + back.passage(headers);
+                opened + self.alone(payload, mss, headers)
+            }
+            Ideal::Alone => self.alone(payload, mss, headers),
+        }
+    }
+
+    /// Time of all packets at the slowest link.
+    fn at_slowest(&self, payload: Bytes, mss: Bytes, headers: Bytes) -> Duration {
         let packets = payload.get().div_ceil(mss.get().max(1)).max(1);
         let on_wire = payload + (headers + self.overhead) * packets;
-        self.delay + self.slowest.map_or(Duration::ZERO, |s| s.of(on_wire))
+        self.slowest.map_or(Duration::ZERO, |slowest| slowest.of(on_wire))
     }
 }
 
@@ -98,6 +137,8 @@ impl RouteTable {
             delay: links.iter().fold(Duration::ZERO, |sum, l| sum + of(l).1),
             overhead: slowest.map_or(Bytes::ZERO, |l| l.2),
             slowest: slowest.and_then(|l| l.0.serial_time()),
+            per_byte: links.iter().map(|l| per_byte(of(l).0)).sum(),
+            per_packet: links.iter().map(|l| per_byte(of(l).0) * of(l).2.as_f64()).sum(),
             line_rate: of(&links[0]).0,
             first: links[0],
         };
@@ -106,4 +147,9 @@ impl RouteTable {
         known.push(info);
         Ok(info)
     }
+}
+
+/// Picoseconds that a link of this rate takes for a byte; none where it sends nothing.
+fn per_byte(rate: Rate) -> f64 {
+    if rate == Rate::ZERO { 0.0 } else { 8e12 / rate.bps() as f64 }
 }

@@ -56,6 +56,8 @@ pub struct Setup {
     ///
     /// `None` records nothing, and zero samples only at the end.
     pub sample_interval: Option<Duration>,
+    /// What completion times are compared with.
+    pub ideal: Ideal,
     /// Flows with this number or a higher one are not sampled.
     pub sampled_flows: u32,
     /// Links that are sampled; `None` for all.
@@ -92,6 +94,7 @@ impl Default for Setup {
             changes: Vec::new(),
             exact_wire: false,
             sample_interval: None,
+            ideal: Ideal::Alone,
             sampled_flows: u32::MAX,
             sampled_links: None,
             captured_links: Vec::new(),
@@ -243,6 +246,17 @@ impl Setup {
         let told = backs.filter(|(link, back)| is_captured(link) || is_captured(back));
         told.map(|(_, back)| back).collect()
     }
+}
+
+/// The time with which the completion time of a flow is compared, for its slowdown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ideal {
+    /// The time that the flow takes alone.
+    #[default]
+    Alone,
+    /// A round trip without queues, and all bytes at the slowest link, as the simulator of HPCC
+    /// (Li et al., SIGCOMM 2019) has it.
+    Hpcc,
 }
 
 fn link_has_chance(link: &LinkSpec) -> bool {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use ratewire::folder::{COMPARISON, OutputFolder};
 use ratewire::{Compare, ComparisonResults};
 use ratewire_command_line::{Exit, print, whole_number};
+use ratewire_report::compare::FigureName;
 use ratewire_report::{Comparison, table};
 
 use super::load::{LawFileArgs, load_with_laws};
@@ -30,6 +31,9 @@ pub(crate) struct Args {
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Figures in place of the usual ones: queue/hop2,goodput/s1-d1,jain
+    #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
+    figure: Vec<FigureName>,
     /// Folder for comparison.html and comparison.json [default: out/NAME-OF-THE-SCENARIO,
     /// or a folder beside it if that has a comparison of another experiment]
     #[arg(long, short)]
@@ -55,7 +59,7 @@ pub(crate) fn compare(args: &Args) -> Exit {
     let loaded =
         load_with_laws(&args.scenario, &args.set, taken.as_slice(), &args.law_files, &args.laws);
     let experiment = match loaded {
-        Ok(experiment) => experiment,
+        Ok(experiment) => experiment.figures(args.figure.clone()),
         Err(exit) => return exit,
     };
     let file = experiment.scenario().file.clone();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use ratewire::folder::SWEEP;
 use ratewire::{Sweep, SweepResults, expand_values};
 use ratewire_command_line::{Exit, print};
+use ratewire_report::compare::FigureName;
 use ratewire_report::table;
 
 use super::load::{LawFileArgs, load_with_laws};
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// Seeds for each law at each point, in place of the scenario's own: 1..5 or 1,2,3
     #[arg(long, value_parser = seeds)]
     seed: Option<Seeds>,
+    /// Figures in place of the usual ones: queue/hop2,goodput/s1-d1,jain
+    #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
+    figure: Vec<FigureName>,
     /// Folder for the page and the data; a sweep that was stopped goes on in its folder [default:
     /// out/NAME-OF-THE-SCENARIO-sweep, or a folder beside it if that has another sweep]
     #[arg(long, short)]
@@ -118,6 +122,7 @@ fn swept(args: &Args) -> Result<Sweep, Exit> {
     if !args.law.is_empty() {
         experiment = experiment.laws(&args.law);
     }
+    experiment = experiment.figures(args.figure.clone());
     if let Some(Seeds(seeds)) = &args.seed {
         experiment = experiment.seeds(seeds.iter().copied());
     }

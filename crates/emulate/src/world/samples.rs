@@ -162,6 +162,7 @@ impl World<'_> {
         self.counts[n].completed = true;
         let size = own.delivered();
         let route = self.routes.get(&mut self.network, spec.from, spec.to, n as u64);
+        let back = self.routes.get(&mut self.network, spec.to, spec.from, n as u64);
         let headers = spec.transport.headers;
         let mss = spec.transport.packet.saturating_sub(headers);
         let completed = FlowCompleted {
@@ -171,8 +172,12 @@ impl World<'_> {
             size,
             start: started,
             took: completed.since(started),
-            ideal: route
-                .map_or(Duration::ZERO, |route| route.ideal(size, mss, headers) + route.delay * 2),
+            ideal: match (route, back) {
+                (Ok(route), Ok(back)) => {
+                    route.ideal(&back, self.setup.ideal, true, (size, mss, headers))
+                }
+                _ => Duration::ZERO,
+            },
             retransmitted: answer.info.map_or(Bytes::ZERO, |info| info.retransmitted),
         };
         self.reporter.report(Call::FlowCompleted(completed));

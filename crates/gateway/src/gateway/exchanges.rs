@@ -1,10 +1,12 @@
 //! Requests that a member has, or that are on their way to it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use ratewire_framing::Framing;
 use tokio::time::Instant;
 
 use super::ask::Ask;
@@ -12,9 +14,12 @@ use super::client::Client;
 use super::counts::Cause;
 use super::upload::Upload;
 use crate::frame::CREDIT;
+use crate::latencies::Latencies;
 
 /// Requests that a member has at a time, and bytes of them and of the answers that are expected.
-/// More would only wait there, in front of those of other clients.
+/// More would only wait there, in front of those of other clients. Where each request has a
+/// connection of its own with the server, one of each client waits in front of nobody, for as long
+/// as it lasts: it does not count, and bytes do not.
 const MOST: usize = 1024;
 const WINDOW: u64 = 1 << 20;
 
@@ -91,30 +96,29 @@ pub(super) struct Exchanges {
     next: u64,
     /// What they are expected to cost.
     bytes: u64,
-    latency: Duration,
-    /// Answers so far, and the sum of their latencies.
-    answered: u64,
-    latency_sum: Duration,
-}
-
-impl Default for Exchanges {
-    fn default() -> Exchanges {
-        // Frames without a request have the number 0.
-        Exchanges {
-            all: BTreeMap::new(),
-            next: 1,
-            bytes: 0,
-            latency: Duration::ZERO,
-            answered: 0,
-            latency_sum: Duration::ZERO,
-        }
-    }
+    /// How many each client has, where each has a connection of its own with the server.
+    by_client: Option<BTreeMap<u64, usize>>,
+    latencies: Latencies,
 }
 
 impl Exchanges {
+    pub(super) fn new(framing: Framing) -> Exchanges {
+        Exchanges {
+            all: BTreeMap::new(),
+            // Frames without a request have the number 0.
+            next: 1,
+            bytes: 0,
+            by_client: framing.streams().then(BTreeMap::new),
+            latencies: Latencies::default(),
+        }
+    }
+
     /// Whether there is room for another.
     pub(super) fn has_room(&self) -> bool {
-        self.all.len() < MOST && self.bytes < WINDOW
+        match &self.by_client {
+            Some(clients) => self.all.len() - clients.len() < MOST,
+            None => self.all.len() < MOST && self.bytes < WINDOW,
+        }
     }
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
@@ -122,9 +126,9 @@ impl Exchanges {
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
-    /// Answers so far, and the sum of their latencies.
-    pub(super) fn answered(&self) -> (u64, Duration) {
-        (self.answered, self.latency_sum)
+    /// Latencies of the answers so far.
+    pub(super) fn latencies(&self) -> &Latencies {
+        &self.latencies
     }
     /// Number of the next frame.
     pub(super) fn next(&self) -> u64 {
@@ -136,7 +140,7 @@ impl Exchanges {
     }
     /// Smoothed time from a request's coming to its answer.
     pub(super) fn latency(&self) -> Duration {
-        self.latency
+        self.latencies.smoothed()
     }
     /// The request, if its client waits for the answer.
     pub(super) fn awaited(&self, number: u64) -> Option<&Exchange> {
@@ -155,6 +159,9 @@ impl Exchanges {
         let (number, cost) = (self.next, ask.cost());
         let ask = Ask { content: Bytes::new(), ..ask };
         let (got, owed, is_settled) = (0, 0, false);
+        if let Some(clients) = &mut self.by_client {
+            *clients.entry(ask.client.id).or_default() += 1;
+        }
         self.all.insert(number, Exchange { ask, cost, got, owed, is_settled });
         self.next += 1;
         self.bytes += cost;
@@ -193,7 +200,7 @@ impl Exchanges {
         now: Instant,
     ) -> Option<(u64, u64)> {
         let mut exchange = self.remove(number)?;
-        self.measure(now - exchange.ask.since);
+        self.latencies.measure(now - exchange.ask.since);
         exchange.got += rest.len() as u64;
         exchange.end_upload();
         let Exchange { ask, cost, got, is_settled, .. } = exchange;
@@ -207,6 +214,14 @@ impl Exchanges {
     pub(super) fn remove(&mut self, number: u64) -> Option<Exchange> {
         let exchange = self.all.remove(&number)?;
         self.bytes -= exchange.cost;
+        if let Some(clients) = &mut self.by_client
+            && let Entry::Occupied(mut known) = clients.entry(exchange.client().id)
+        {
+            *known.get_mut() -= 1;
+            if *known.get() == 0 {
+                known.remove();
+            }
+        }
         Some(exchange)
     }
 
@@ -225,15 +240,66 @@ impl Exchanges {
         let of_client = self.all.iter_mut().filter(|(_, exchange)| exchange.client().id == client);
         of_client.filter_map(|(number, exchange)| (!exchange.settle()).then_some(*number)).collect()
     }
+}
 
-    /// Takes a measurement of the latency into the mean, as routing modules have it: the first one
-    /// is the mean, a later one counts 1/8.
-    fn measure(&mut self, latency: Duration) {
-        self.answered += 1;
-        self.latency_sum += latency;
-        self.latency = match self.latency {
-            Duration::ZERO => latency,
-            mean => mean - mean / 8 + latency / 8,
-        };
+#[cfg(test)]
+mod tests {
+    use ratewire_framing::Expect;
+
+    use super::*;
+    use crate::gateway::client::Place;
+    use crate::gateway::memory::Memory;
+
+    fn framing(name: &str) -> Framing {
+        Framing::named(name).expect("a framing")
+    }
+
+    /// Has the member get this many requests of a client, or as many as there is room for.
+    fn fill(
+        exchanges: &mut Exchanges,
+        framing: Framing,
+        id: u64,
+        each: usize,
+        most: usize,
+    ) -> usize {
+        let shared = (Rc::new(Memory::new(1 << 30)), Rc::default());
+        let client = Rc::new(Client::new(id, framing, shared));
+        let mut begun = 0;
+        while exchanges.has_room() && begun < most {
+            exchanges.begin(Ask {
+                client: Rc::clone(&client),
+                place: Place::whole(begun as u64),
+                expect: Expect::ORDINARY,
+                since: Instant::now(),
+                content: vec![0; each].into(),
+                is_for_any: true,
+                may_repeat: false,
+                upload: None,
+            });
+            begun += 1;
+        }
+        begun
+    }
+
+    #[test]
+    fn requests_that_would_wait_in_front_of_others_stay_at_the_gateway() {
+        let resp = framing("resp");
+        assert_eq!(fill(&mut Exchanges::new(resp), resp, 1, 10, 5000), MOST);
+        assert_eq!(fill(&mut Exchanges::new(resp), resp, 1, 1 << 19, 5000), 2);
+    }
+
+    #[test]
+    fn clients_have_room_for_one_that_lasts_where_each_has_a_connection() {
+        let http1 = framing("http1");
+        let mut exchanges = Exchanges::new(http1);
+        for id in 0..3000 {
+            assert_eq!(fill(&mut exchanges, http1, id, 1000, 1), 1, "client {id}");
+        }
+        // More of one client would wait in front of those of others.
+        assert_eq!(fill(&mut exchanges, http1, 7, 1000, 5000), MOST);
+        assert_eq!(fill(&mut exchanges, http1, 3000, 1000, 1), 0);
+        let numbers = exchanges.numbers();
+        numbers.into_iter().for_each(|number| assert!(exchanges.remove(number).is_some()));
+        assert_eq!(fill(&mut exchanges, http1, 7, 1000, 5000), MOST + 1);
     }
 }

@@ -68,7 +68,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Time for a client that is ended to give its memory back.
 const BREATH: Duration = Duration::from_millis(5);
 /// Clients that wait for a place among those that are served.
-const MOST_QUEUED: usize = 1024;
+pub const MOST_QUEUED: usize = 1024;
 /// What a client is told that has waited for a place in vain.
 const NO_PLACE: &str = "the gateway has as many clients as it may have";
 

@@ -16,6 +16,7 @@ use tracing::warn;
 use super::counts::Counts;
 use super::ensemble::Ensemble;
 use super::memory::Memory;
+use crate::latencies::histogram;
 use crate::started::Started;
 
 /// A gateway that shows its state.
@@ -121,14 +122,12 @@ fn members(out: &mut Metrics<'_>, members: &[GatewayMember]) -> fmt::Result {
     let expected = each().map(|(labels, member)| (labels, member.expected_bytes));
     let help = "Bytes of requests that a member has, and of the answers that are expected";
     out.gauges("member_expected", help, Some(Unit::Bytes), expected)?;
-    let latency = each().map(|(labels, member)| (labels, member.latency_s));
+    let latency = each().map(|(labels, member)| (labels, member.latency.latency_s));
     let help = "Smoothed time from a request's coming to the end of its answer";
     out.gauges("member_latency", help, Some(Unit::Seconds), latency)?;
-    let answered = each().map(|(labels, member)| (labels, member.answered));
-    out.counters("member_answers", "Answers of a member", None, answered)?;
-    let sum = each().map(|(labels, member)| (labels, member.latency_sum_s));
-    let help = "Sum of the times from requests' coming to the end of their answers";
-    out.counters("member_answer_time", help, Some(Unit::Seconds), sum)?;
+    let times = each().map(|(labels, member)| (labels, histogram(&member.latency)));
+    let help = "Times from requests' coming to the ends of their answers";
+    out.histograms("member_answer_time", help, Some(Unit::Seconds), times)?;
     let again = each().map(|(labels, member)| (labels, member.sent_again));
     let help = "Requests that were sent again after a connection with a member was lost";
     out.counters("member_requests_sent_again", help, None, again)

@@ -3,10 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::Duration;
 
-use ratewire_switch_interface::status::ServedCounts;
+use ratewire_switch_interface::status::{Latency, ServedCounts};
+use tokio::sync::Notify;
 use tokio::time::Instant;
+
+use crate::latencies::Latencies;
 
 /// Why a request has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +32,9 @@ pub(super) struct Counts {
     in_use: Cell<u64>,
     /// Bytes of answers that wait to leave.
     replies: Cell<usize>,
-    latency: Cell<Duration>,
-    latency_sum: Cell<Duration>,
+    latencies: RefCell<Latencies>,
+    /// Woken when no request is under way any more.
+    idle: Notify,
 }
 
 impl Counts {
@@ -47,24 +50,25 @@ impl Counts {
     pub(super) fn replies(&self) -> usize {
         self.replies.get()
     }
-    /// Time from a request's coming to the end of its answer: smoothed, and the sum of all.
-    pub(super) fn latency(&self) -> (Duration, Duration) {
-        (self.latency.get(), self.latency_sum.get())
+    /// Times from requests' coming to the ends of their answers.
+    pub(super) fn latency(&self) -> Latency {
+        self.latencies.borrow().told()
+    }
+
+    /// Waits until no request is under way.
+    pub(super) async fn until_idle(&self) {
+        while self.requests.get().under_way > 0 {
+            self.idle.notified().await;
+        }
     }
 
     fn change(&self, change: impl FnOnce(&mut ServedCounts)) {
         let mut requests = self.requests.get();
         change(&mut requests);
         self.requests.set(requests);
-    }
-
-    /// Takes a latency into the mean: the first one is the mean, a later one counts 1/8.
-    fn measure(&self, latency: Duration) {
-        self.latency_sum.set(self.latency_sum.get() + latency);
-        self.latency.set(match self.latency.get() {
-            Duration::ZERO => latency,
-            mean => mean - mean / 8 + latency / 8,
-        });
+        if requests.under_way == 0 {
+            self.idle.notify_waiters();
+        }
     }
 
     /// Notes a connection with the server, which has requests until the value is dropped.
@@ -118,7 +122,7 @@ impl Traffic {
     /// Notes the end of an answer.
     pub(super) fn answer(&self, number: u64, now: Instant) {
         if let Some(since) = self.end(number) {
-            self.counts.measure(now - since);
+            self.counts.latencies.borrow_mut().measure(now - since);
             self.counts.change(|requests| requests.answered += 1);
         }
     }
@@ -172,6 +176,8 @@ impl Drop for Traffic {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -192,7 +198,8 @@ mod tests {
         let seen = counts.requests();
         assert_eq!((seen.asked, seen.under_way, seen.answered, seen.abandoned), (7, 2, 2, 2));
         assert_eq!((seen.failed.broken, seen.failed.all()), (1, 1));
-        assert_eq!(counts.latency(), (Duration::from_millis(9), Duration::from_millis(24)));
+        let latency = counts.latency();
+        assert_eq!((latency.latency_s, latency.latency_sum_s), (0.009, 0.024));
         assert_eq!((counts.links(), counts.replies()), (1, 100));
         let in_use = counts.use_connection();
         assert_eq!(counts.in_use(), 1);

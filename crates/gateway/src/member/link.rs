@@ -25,6 +25,8 @@ pub(super) struct Link {
     /// The gateway, if it has said hello.
     visit: Cell<Option<Visit>>,
     is_at_end: Cell<bool>,
+    /// Woken when no more messages are to be received.
+    left: Notify,
     replies: RefCell<VecDeque<Waiting>>,
     room: Semaphore,
     added: Notify,
@@ -56,11 +58,18 @@ impl Link {
             traffic: Traffic::new(counts),
             visit: Cell::new(None),
             is_at_end: Cell::new(false),
+            left: Notify::new(),
             replies: RefCell::default(),
             room: Semaphore::new(MOST_WAITING),
             added: Notify::new(),
             is_last: Cell::new(false),
         }
+    }
+
+    /// Receives no more messages, as if the other end had sent its last.
+    pub(super) fn leave(&self) {
+        self.is_at_end.set(true);
+        self.left.notify_one();
     }
 
     /// The next message and the number of its frame; `None` when the other end has sent its last.
@@ -69,7 +78,15 @@ impl Link {
     /// When the connection ends otherwise: there is nobody to answer any more.
     pub(super) async fn receive(&self) -> Result<Option<(u64, Message)>, Error> {
         loop {
-            let Some(frame) = self.connection.receive().await? else {
+            if self.is_at_end.get() {
+                return Ok(None);
+            }
+            let next = tokio::select! {
+                biased;
+                next = self.connection.receive() => next?,
+                () = self.left.notified() => None,
+            };
+            let Some(frame) = next else {
                 self.is_at_end.set(true);
                 return Ok(None);
             };
@@ -108,7 +125,7 @@ impl Link {
         visit.is_none_or(|visit| self.gateways.borrow_mut().take(visit, number))
     }
 
-    /// Whether the other end has sent its last message, and it was received.
+    /// Whether the last message was received.
     pub(super) fn is_at_end(&self) -> bool {
         self.is_at_end.get()
     }

@@ -19,6 +19,7 @@ mod server;
 mod status;
 
 use std::cell::{Cell, RefCell};
+use std::future::Future;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -35,7 +36,9 @@ use ratewire_daemon::status::Server as StatusServer;
 use ratewire_framing::Framing;
 use ratewire_switch_interface::status::MEMBER;
 use status::Shown;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
 use tracing::{info, warn};
 
 use crate::started::Started;
@@ -54,6 +57,9 @@ pub struct MemberConfig {
     pub acp: Config,
     /// Time for the server to accept a connection again, after which requests fail.
     pub patience: Duration,
+    /// Connections with the server at a time, where each request has one of its own. Further
+    /// requests wait.
+    pub connections: usize,
 }
 
 /// A member with an open address.
@@ -103,7 +109,16 @@ impl Member {
     ///
     /// # Panics
     /// Outside of a [`LocalSet`](tokio::task::LocalSet).
-    pub async fn run(mut self) {
+    pub async fn run(self) {
+        self.run_until(std::future::pending()).await;
+    }
+
+    /// Serves switches until `stop` completes. Then it goes on until no request is under way, at
+    /// most for the time that `stop` gives, and takes leave of the switches.
+    ///
+    /// # Panics
+    /// Outside of a [`LocalSet`](tokio::task::LocalSet).
+    pub async fn run_until(mut self, stop: impl Future<Output = Duration>) {
         let address = self.address().to_string();
         info!(target: "ratewire_gateway", address, "switches served");
         let pool = Rc::new(Pool::new(Rc::clone(&self.config)));
@@ -115,7 +130,39 @@ impl Member {
             let shown = Rc::new(self.shown(&pool, &refused));
             tasks.spawn_local(server.serve(&MEMBER, shown));
         }
+        let (leave, _) = watch::channel(());
         let mut connections = JoinSet::new();
+        let end = tokio::select! {
+            () = self.accept(&mut connections, &pool, &refused, &leave) => return,
+            end = self.until_idle(stop) => end,
+        };
+        drop(leave);
+        let all = async { while connections.join_next().await.is_some() {} };
+        if timeout_at(end, all).await.is_err() {
+            warn!(target: "ratewire_gateway", "the member ends with requests under way");
+        }
+    }
+
+    /// Waits until the member is to end, and no request is under way or the time for that is over:
+    /// when that is.
+    async fn until_idle(&self, stop: impl Future<Output = Duration>) -> Instant {
+        let left = stop.await;
+        let end = Instant::now() + left;
+        let requests = self.counts.requests().under_way;
+        info!(target: "ratewire_gateway", requests, "the member ends when requests have answers");
+        // Who waits in vain is logged at the end.
+        _ = timeout_at(end, self.counts.until_idle()).await;
+        end
+    }
+
+    /// Takes connections of switches, which end when `leave` is dropped.
+    async fn accept(
+        &self,
+        connections: &mut JoinSet<()>,
+        pool: &Rc<Pool>,
+        refused: &Cell<u64>,
+        leave: &watch::Sender<()>,
+    ) {
         let strangers = Throttle::slow();
         let mut last = None;
         loop {
@@ -141,9 +188,10 @@ impl Member {
             };
             let Ok(connection) = accepted else { break };
             while connections.try_join_next().is_some() {}
-            let (config, pool) = (Rc::clone(&self.config), Rc::clone(&pool));
+            let (config, pool) = (Rc::clone(&self.config), Rc::clone(pool));
+            let left = leave.subscribe();
             let link = Link::new(connection, Rc::clone(&self.gateways), Rc::clone(&self.counts));
-            connections.spawn_local(async move { serve(&config, &pool, link).await });
+            connections.spawn_local(async move { serve(&config, &pool, link, left).await });
         }
     }
 
@@ -170,8 +218,13 @@ impl Member {
     }
 }
 
-/// Serves a connection of a switch until it ends.
-async fn serve(config: &Rc<MemberConfig>, pool: &Rc<Pool>, link: Link) {
+/// Serves a connection of a switch until it ends, or the member leaves.
+async fn serve(
+    config: &Rc<MemberConfig>,
+    pool: &Rc<Pool>,
+    link: Link,
+    mut left: watch::Receiver<()>,
+) {
     let link = Rc::new(link);
     let serving = async {
         match config.framing.streams() {
@@ -181,9 +234,15 @@ async fn serve(config: &Rc<MemberConfig>, pool: &Rc<Pool>, link: Link) {
         link.finish();
         std::future::pending::<()>().await
     };
+    let leaving = async {
+        _ = left.changed().await;
+        link.leave();
+        std::future::pending::<()>().await
+    };
     tokio::select! {
         _ = link.send() => {}
         () = serving => {}
+        () = leaving => {}
     }
     if let Some(link) = Rc::into_inner(link) {
         link.close().await;

@@ -16,6 +16,7 @@ use super::MemberConfig;
 use super::counts::Counts;
 use super::exchanges::Pool;
 use super::gateways::Gateways;
+use crate::latencies::histogram;
 use crate::started::Started;
 
 /// A member that shows its state.
@@ -34,7 +35,6 @@ impl Served for Shown {
     type Status = MemberProgramStatus;
 
     fn status(&self) -> MemberProgramStatus {
-        let (latency, latency_sum) = self.counts.latency();
         MemberProgramStatus {
             program: MemberProgramStatus::PROGRAM.to_string(),
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -50,10 +50,9 @@ impl Served for Shown {
             requests: self.counts.requests(),
             server_in_use: self.counts.in_use(),
             server_kept: self.pool.kept_count() as u64,
-            waiting_bytes: self.pool.waiting() as u64,
+            waiting_bytes: self.pool.waiting(),
             reply_bytes: self.counts.replies() as u64,
-            latency_s: latency.as_secs_f64(),
-            latency_sum_s: latency_sum.as_secs_f64(),
+            latency: self.counts.latency(),
         }
     }
 
@@ -94,12 +93,14 @@ fn metrics(out: &mut Metrics<'_>, status: &MemberProgramStatus) -> fmt::Result {
     let states = states.into_iter().map(|(state, count)| ([("state", state)], count));
     out.gauges("server_connections", "Connections with the server", None, states)?;
     let bytes = Some(Unit::Bytes);
-    let help = "Bytes of requests that wait for a connection with the server";
+    let help =
+        "Bytes of requests that the server has not taken: it has no connection, or reads slowly";
     out.gauge("waiting", help, bytes.clone(), status.waiting_bytes)?;
     out.gauge("replies", "Bytes of answers that wait to leave", bytes, status.reply_bytes)?;
     let seconds = Some(Unit::Seconds);
     let help = "Smoothed time from a request's coming to the end of its answer";
-    out.gauge("latency", help, seconds.clone(), status.latency_s)?;
-    let help = "Sum of the times from requests' coming to the end of their answers";
-    out.counter("answer_time", help, seconds, status.latency_sum_s)
+    out.gauge("latency", help, seconds.clone(), status.latency.latency_s)?;
+    let help = "Times from requests' coming to the ends of their answers";
+    let times = std::iter::once(([], histogram(&status.latency)));
+    out.histograms("answer_time", help, seconds, times)
 }

@@ -43,15 +43,22 @@ fn member(framing: Framing, server: SocketAddr) -> SocketAddr {
 
 /// A member that dies with the handle.
 fn member_that_dies(framing: Framing, server: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
+    let (address, member) = member_with(framing, server, 900);
+    (address, spawn_local(member.run()))
+}
+
+/// A member with so many connections with its server, at most.
+fn member_with(framing: Framing, server: SocketAddr, connections: usize) -> (SocketAddr, Member) {
     let config = MemberConfig {
         framing,
         listen: local(),
         server: Server::Tcp(server.into()),
         acp: acp(),
         patience: Duration::from_millis(200),
+        connections,
     };
     let member = Member::open(config).expect("a member");
-    (member.address(), spawn_local(member.run()))
+    (member.address(), member)
 }
 
 /// A switch. It dies with the handle.

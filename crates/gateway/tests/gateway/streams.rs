@@ -84,6 +84,11 @@ async fn head(stream: &mut BufReader<TcpStream>) -> Option<String> {
 
 /// A gateway with one server behind it; the notice lets the server go on, and tells of uploads.
 async fn around(setting: Setting) -> (SocketAddr, Rc<Notify>) {
+    around_with(setting, 900).await
+}
+
+/// The same with so many connections with the server, at most.
+async fn around_with(setting: Setting, connections: usize) -> (SocketAddr, Rc<Notify>) {
     let listener = TcpListener::bind(local()).await.expect("an address");
     let address = listener.local_addr().expect("an address");
     let go_on = Rc::new(Notify::new());
@@ -99,7 +104,9 @@ async fn around(setting: Setting) -> (SocketAddr, Rc<Notify>) {
         }
     });
     let framing = framing("http1");
-    let (switch, _) = switch(local(), &[member(framing, address)]);
+    let (member, running) = member_with(framing, address, connections);
+    spawn_local(running.run());
+    let (switch, _) = switch(local(), &[member]);
     let gateway = gateway_with(framing, Listen::Tcp(local()), switch, setting).await;
     (tcp(&gateway), go_on)
 }
@@ -111,6 +118,21 @@ async fn client(gateway: SocketAddr) -> BufReader<TcpStream> {
 async fn get(client: &mut BufReader<TcpStream>, target: &str) {
     let request = format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n");
     client.write_all(request.as_bytes()).await.expect("room");
+}
+
+/// Asks for another protocol.
+async fn upgrade(client: &mut BufReader<TcpStream>, target: &str) {
+    let upgrade = "Connection: upgrade\r\nUpgrade: echo";
+    let request = format!("GET {target} HTTP/1.1\r\nHost: x\r\n{upgrade}\r\n\r\n");
+    client.write_all(request.as_bytes()).await.expect("room");
+}
+
+/// A client whose protocol the server has changed.
+async fn chat(gateway: SocketAddr) -> BufReader<TcpStream> {
+    let mut client = client(gateway).await;
+    upgrade(&mut client, "/echo").await;
+    assert!(head(&mut client).await.is_some_and(|head| head.starts_with("HTTP/1.1 101 ")));
+    client
 }
 
 /// The body of an answer with a length.
@@ -200,14 +222,7 @@ async fn a_slow_request_and_a_server_that_closes_concern_no_other_request() {
 async fn bytes_pass_in_both_directions_behind_a_change_of_protocol() {
     in_time(async {
         let (gateway, _) = around(Setting::default()).await;
-        let asked = |target: &str| {
-            format!(
-                "GET {target} HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n"
-            )
-        };
-        let mut one = client(gateway).await;
-        one.write_all(asked("/echo").as_bytes()).await.expect("room");
-        assert!(head(&mut one).await.is_some_and(|head| head.starts_with("HTTP/1.1 101 ")));
+        let mut one = chat(gateway).await;
         for round in 0..20_u8 {
             one.write_all(&[round; 5000]).await.expect("room");
             let mut back = [0; 5000];
@@ -220,7 +235,7 @@ async fn bytes_pass_in_both_directions_behind_a_change_of_protocol() {
         assert!(rest.is_empty());
         // A server that does not change it gives an ordinary answer, behind which others follow.
         let mut two = client(gateway).await;
-        two.write_all(asked("/no").as_bytes()).await.expect("room");
+        upgrade(&mut two, "/no").await;
         assert_eq!(body(&mut two).await, b"/no");
         get(&mut two, "/then").await;
         assert_eq!(body(&mut two).await, b"/then");
@@ -240,6 +255,50 @@ async fn a_switch_that_chooses_members_itself_takes_no_pieces() {
         let mut why = String::new();
         client.read_line(&mut why).await.expect("a reason");
         assert!(why.contains("routing = \"wasm\""), "{why}");
+    })
+    .await;
+}
+
+/// A client that has had a long answer is expected to ask for such a one again.
+#[tokio::test(flavor = "current_thread")]
+async fn long_answers_that_nobody_reads_hold_up_no_other_request() {
+    in_time(async {
+        let (gateway, _) = around(Setting::default()).await;
+        let mut slow = client(gateway).await;
+        get(&mut slow, "/long").await;
+        assert_eq!(body(&mut slow).await.len(), LONG);
+        get(&mut slow, "/long").await;
+        let head = head(&mut slow).await.expect("an answer");
+        assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+        let mut other = client(gateway).await;
+        get(&mut other, "/other").await;
+        assert_eq!(body(&mut other).await, b"/other");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn who_finds_no_connection_with_the_server_free_is_told_so_in_time() {
+    in_time(async {
+        let setting = Setting { timeout: Duration::from_secs(2), ..Setting::default() };
+        let (gateway, _) = around_with(setting, 3).await;
+        let mut chats = [chat(gateway).await, chat(gateway).await, chat(gateway).await];
+        let mut other = client(gateway).await;
+        get(&mut other, "/waits-in-vain").await;
+        let told = head(&mut other).await.expect("an answer");
+        assert!(told.starts_with("HTTP/1.1 503 "), "{told}");
+        let mut why = String::new();
+        other.read_line(&mut why).await.expect("a reason");
+        assert!(why.contains("no server has answered in time"), "{why}");
+        // Who is told so waits no more: the next one gets the place.
+        get(&mut other, "/waits-for-a-place").await;
+        chats[2].get_mut().shutdown().await.expect("an open connection");
+        assert_eq!(body(&mut other).await, b"/waits-for-a-place");
+        // Other protocols last for longer than an ordinary answer may.
+        chats[0].write_all(b"hello").await.expect("room");
+        let mut back = [0; 5];
+        chats[0].read_exact(&mut back).await.expect("an echo");
+        assert_eq!(&back, b"hello");
     })
     .await;
 }

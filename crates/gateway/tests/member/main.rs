@@ -36,12 +36,23 @@ fn member(framing: &str, server: SocketAddr) -> SocketAddr {
 }
 
 fn patient_member(framing: &str, server: SocketAddr, patience: Duration) -> SocketAddr {
+    limited_member(framing, server, patience, 900)
+}
+
+/// A member with so many connections with its server, at most.
+fn limited_member(
+    framing: &str,
+    server: SocketAddr,
+    patience: Duration,
+    connections: usize,
+) -> SocketAddr {
     let config = MemberConfig {
         framing: Framing::named(framing).expect("a framing"),
         listen: local(),
         server: Server::Tcp(server.into()),
         acp: acp(),
         patience,
+        connections,
     };
     let member = Member::open(config).expect("a member");
     let address = member.address();

@@ -4,7 +4,7 @@ use ratewire_gateway::Reply;
 
 use super::peer::{Peer, get};
 use super::servers::{Client, server, target};
-use super::{in_time, member};
+use super::{in_time, limited_member, member};
 
 /// The framing's code of the answer to a request that upgrades.
 const UPGRADE: u8 = 2;
@@ -63,6 +63,34 @@ async fn bytes_pass_in_both_directions_behind_a_change_of_protocol() {
         assert!(given > sent as u64 / 2, "credit is given back: {given} of {sent}");
         peer.more(exchange, "", true).await;
         assert_eq!(peer.answer(exchange).await, Ok((b"bye".to_vec(), true)));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_request_waits_for_a_place_until_another_protocol_ends() {
+    in_time(async {
+        let server = server(echo).await;
+        let patience = std::time::Duration::from_secs(20);
+        let peer = Peer::new(limited_member("http1", server.address, patience, 3)).await;
+        let mut chats = Vec::new();
+        for _ in 0..3 {
+            let chat = peer.begin(ASKED, UPGRADE).await;
+            assert_eq!(peer.reply(chat).await, Reply::Switched);
+            assert_eq!(peer.reply(chat).await, Reply::More(SWITCHING.into()));
+            chats.push(chat);
+        }
+        let waits = peer.ask(get("/waits")).await;
+        // Behind the request, an echo of each chat has come back: it had the time for an answer.
+        for chat in &chats {
+            peer.more(*chat, "hello", false).await;
+            assert_eq!(peer.reply(*chat).await, Reply::More("hello".into()));
+        }
+        assert_eq!((peer.known(waits), server.accepted.get()), (Vec::new(), 3));
+        peer.more(chats[1], "", true).await;
+        assert_eq!(peer.answer(chats[1]).await, Ok((b"bye".to_vec(), true)));
+        assert_eq!(peer.body(waits).await, "/waits");
+        assert_eq!(server.accepted.get(), 4);
     })
     .await;
 }

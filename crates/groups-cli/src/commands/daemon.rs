@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use ratewire_command_line::{Exit, refuse, with_causes};
-use ratewire_daemon::process::{Hangups, notify_ready, start_log, wait_for_stop_signal};
+use ratewire_daemon::process::{
+    Hangups, notify_ready, raise_open_files, start_log, wait_for_stop_signal,
+};
 use ratewire_groups::config::Config;
 use ratewire_groups::daemon::{self, DaemonError};
 
@@ -24,6 +26,7 @@ pub(crate) struct Args {
 
 pub(super) fn daemon(args: &Args) -> Exit {
     start_log(args.json);
+    raise_open_files();
     let config = args.config.as_deref().map_or_else(|| Ok(Config::single()), Config::read);
     let found = config.and_then(|config| {
         let me = config.me(args.name.as_deref())?;

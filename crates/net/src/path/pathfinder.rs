@@ -1,5 +1,6 @@
 //! Computes the links of a packet's route: the path of least delay, or a given path.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use petgraph::Direction;
@@ -42,6 +43,14 @@ enum Attachment {
     },
     /// Without any link.
     Alone,
+}
+
+/// A route between two nodes.
+enum Route {
+    /// Without a choice.
+    Links(Vec<LinkId>),
+    /// Between two core nodes, after and before the links of leaves.
+    Core { first: Option<LinkId>, start: NodeIndex, end: NodeIndex, last: Option<LinkId> },
 }
 
 /// Why a given path cannot be taken.
@@ -138,22 +147,69 @@ impl Pathfinder {
     /// The links from one node to another; `None` if there is no route. `flow` chooses among paths
     /// of equal cost.
     pub fn path(&mut self, from: NodeId, to: NodeId, flow: u64) -> Option<Vec<LinkId>> {
-        if let Some(links) = self.given.get(&(from, to)) {
-            return Some(links.clone());
-        }
-        let mut links = Vec::new();
-        if from == to {
-            return Some(links);
-        }
-        let start = match self.attachments[from.index()] {
-            Attachment::Core(at) => at,
-            Attachment::Leaf { neighbour, out, .. } => {
-                links.push(out);
-                if neighbour == to {
-                    return Some(links);
-                }
-                self.core_of(neighbour)?
+        match self.route(from, to)? {
+            Route::Links(links) => Some(links),
+            Route::Core { first, start, end, last } => {
+                let mut links = Vec::from_iter(first);
+                self.walk(start, end, flow, &mut links)?;
+                links.extend(last);
+                Some(links)
             }
+        }
+    }
+
+    /// Adds demands to the links that they cross, of a source, a destination and an amount each. At
+    /// each choice among equal paths they are split evenly, as many flows are.
+    pub fn spread(&mut self, demands: &[(NodeId, NodeId, f64)], links: &mut [f64]) {
+        // By core destination: what goes there from each core node.
+        let mut going: BTreeMap<NodeIndex, BTreeMap<NodeIndex, f64>> = BTreeMap::new();
+        for (from, to, amount) in demands {
+            match self.route(*from, *to) {
+                None => {}
+                Some(Route::Links(way)) => {
+                    way.iter().for_each(|link| links[link.index()] += amount);
+                }
+                Some(Route::Core { first, start, end, last }) => {
+                    first.iter().chain(&last).for_each(|link| links[link.index()] += amount);
+                    *going.entry(end).or_default().entry(start).or_default() += amount;
+                }
+            }
+        }
+        for (end, from) in going {
+            // Each node hands on what those before it have handed to it: the farthest comes first.
+            let mut waiting = BTreeMap::new();
+            for (at, amount) in from {
+                waiting.insert((Reverse(self.cost_to(end)[at.index()]), at), amount);
+            }
+            while let Some(((_, at), amount)) = waiting.pop_first() {
+                if at == end {
+                    continue;
+                }
+                let ways = self.ways(at, end);
+                let each = amount / ways.len() as f64;
+                for (link, next) in ways {
+                    links[link.index()] += each;
+                    let cost = self.cost_to(end)[next.index()];
+                    *waiting.entry((Reverse(cost), next)).or_default() += each;
+                }
+            }
+        }
+    }
+
+    /// The part of a route that is the same for all flows; `None` if there is no route.
+    fn route(&self, from: NodeId, to: NodeId) -> Option<Route> {
+        if let Some(links) = self.given.get(&(from, to)) {
+            return Some(Route::Links(links.clone()));
+        }
+        if from == to {
+            return Some(Route::Links(Vec::new()));
+        }
+        let (start, first) = match self.attachments[from.index()] {
+            Attachment::Core(at) => (at, None),
+            Attachment::Leaf { neighbour, out, .. } if neighbour == to => {
+                return Some(Route::Links(vec![out]));
+            }
+            Attachment::Leaf { neighbour, out, .. } => (self.core_of(neighbour)?, Some(out)),
             Attachment::Alone => return None,
         };
         let (end, last) = match self.attachments[to.index()] {
@@ -161,9 +217,7 @@ impl Pathfinder {
             Attachment::Leaf { neighbour, back, .. } => (self.core_of(neighbour)?, Some(back)),
             Attachment::Alone => return None,
         };
-        self.walk(start, end, flow, &mut links)?;
-        links.extend(last);
-        Some(links)
+        Some(Route::Core { first, start, end, last })
     }
 
     fn core_of(&self, node: NodeId) -> Option<NodeIndex> {
@@ -196,10 +250,8 @@ impl Pathfinder {
 
     /// The first links of all shortest ways from one core node to another, and where they end.
     fn ways(&mut self, at: NodeIndex, end: NodeIndex) -> Vec<(LinkId, NodeIndex)> {
-        let costs = self.costs.entry(end).or_insert_with(|| {
-            let found = dijkstra(Reversed(&self.core), end, None, |e| e.weight().1);
-            self.core.node_indices().map(|n| found.get(&n).copied()).collect()
-        });
+        self.cost_to(end);
+        let costs = &self.costs[&end];
         let Some(left) = costs[at.index()] else { return Vec::new() };
         let edges = self.core.edges_directed(at, Direction::Outgoing);
         let mut ways: Vec<(LinkId, NodeIndex)> = edges
@@ -211,6 +263,14 @@ impl Pathfinder {
             .collect();
         ways.sort_by_key(|(link, _)| *link);
         ways
+    }
+
+    /// Cost from each core node to a core destination.
+    fn cost_to(&mut self, end: NodeIndex) -> &[Option<u64>] {
+        self.costs.entry(end).or_insert_with(|| {
+            let found = dijkstra(Reversed(&self.core), end, None, |e| e.weight().1);
+            self.core.node_indices().map(|n| found.get(&n).copied()).collect()
+        })
     }
 }
 
@@ -314,6 +374,31 @@ mod tests {
             Pathfinder::new(&spec, &[broken], 1).unwrap_err(),
             PathError { from: NodeId(0), to: NodeId(4) }
         );
+    }
+
+    #[test]
+    fn demands_are_split_at_each_choice() {
+        let spec = network(
+            7,
+            &[(0, 1, 1), (1, 2, 2), (2, 4, 2), (1, 3, 2), (3, 4, 2), (4, 5, 1), (6, 2, 1)],
+        );
+        let mut r = Pathfinder::new(&spec, &[], 1).unwrap();
+        let mut links = vec![0.0; spec.links.len()];
+        let demands = [(0, 5, 4.0), (6, 5, 1.0), (1, 0, 3.0), (5, 5, 9.0)];
+        r.spread(&demands.map(|(from, to, amount)| (NodeId(from), NodeId(to), amount)), &mut links);
+        let crossed = spec.links.iter().zip(&links).filter(|(_, amount)| **amount > 0.0);
+        let crossed: Vec<(&str, f64)> = crossed.map(|(l, amount)| (&*l.name, *amount)).collect();
+        let expected = [
+            ("n0->n1", 4.0),
+            ("n1->n0", 3.0),
+            ("n1->n2", 2.0),
+            ("n2->n4", 3.0),
+            ("n1->n3", 2.0),
+            ("n3->n4", 2.0),
+            ("n4->n5", 5.0),
+            ("n6->n2", 1.0),
+        ];
+        assert_eq!(crossed, expected);
     }
 
     #[test]

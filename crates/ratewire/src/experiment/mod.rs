@@ -12,9 +12,11 @@ use std::path::{Path, PathBuf};
 use ratewire_laws::{ExternalLaw, LawSet, Named};
 use ratewire_net::queue::{DisciplineSet, NamedDiscipline};
 use ratewire_report::World;
+use ratewire_report::compare::FigureName;
 use ratewire_scenario::{Loader, Scenario, is_law_file};
 
 pub use plan::Planned;
+pub(crate) use plan::whole_name;
 
 use crate::emulated::Users;
 use crate::listen::{Cancel, Listener};
@@ -54,6 +56,7 @@ pub struct Experiment {
     folder: Option<PathBuf>,
     captured: Vec<String>,
     why: Option<String>,
+    figures: Vec<FigureName>,
     users: Users,
     keeps_samples: bool,
     command: Vec<String>,
@@ -174,6 +177,7 @@ impl Experiment {
             folder: None,
             captured: Vec::new(),
             why: None,
+            figures: Vec::new(),
             users: Users::default(),
             keeps_samples: true,
             command: Vec::new(),
@@ -315,6 +319,14 @@ impl Experiment {
         Experiment { why: Some(question.into()), ..self }
     }
 
+    /// Asks for figures of links, flows and runs, in place of the usual ones: `queue/hop2`,
+    /// `goodput/long`, `fct_p99`.
+    ///
+    /// Tables show these alone; pages and files have them before all others.
+    pub fn figures(self, figures: impl IntoIterator<Item = FigureName>) -> Experiment {
+        Experiment { figures: figures.into_iter().collect(), ..self }
+    }
+
     /// Keeps no samples in memory, for many runs of which only figures matter.
     ///
     /// The samples are then only in the files of [`Experiment::folder`]. In memory a flow's sample
@@ -341,6 +353,11 @@ impl Experiment {
             runs.extend(self.seeds.iter().map(digest));
         }
         ExperimentRecord::of(&self.scenario, runs.iter().map(String::as_str))
+    }
+
+    /// Figures that are asked for.
+    pub(crate) fn figures_asked(&self) -> &[FigureName] {
+        &self.figures
     }
 
     /// Laws, seeds and worlds.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ratewire_net::spec::LinkId;
+use ratewire_report::compare::{FigureName, Subject};
 use ratewire_report::{LeftOut, Page, World, html};
 use ratewire_scenario::{Diagnostic, Plan};
 use ratewire_units::Time;
@@ -94,6 +95,8 @@ impl<'a> Planned<'a> {
         let scenario = &experiment.scenario;
         let mut plan = scenario.plan(Some(law), Some(seed))?;
         plan.setup.captured_links = links(&plan, &experiment.captured)?;
+        let figures = experiment.figures.iter().map(|name| whole_name(&plan, name));
+        let figures = figures.collect::<Result<Vec<FigureName>, Error>>()?;
         if let Some(question) = &experiment.why {
             plan.setup.follow.asked = Some(question_of(&plan, question)?);
         }
@@ -125,7 +128,7 @@ impl<'a> Planned<'a> {
         let job = Job::new(scenario, plan, world);
         let (keeps_samples, command) = (experiment.keeps_samples, &experiment.command[..]);
         let users = Some(&experiment.users);
-        self.jobs.push(Job { folder, folder_name, keeps_samples, users, command, ..job });
+        self.jobs.push(Job { folder, folder_name, figures, keeps_samples, users, command, ..job });
         Ok(())
     }
 
@@ -174,6 +177,20 @@ impl<'a> Planned<'a> {
             .err();
         }
         if results.is_complete() { Ok(results) } else { Err(Error::Incomplete(Box::new(results))) }
+    }
+}
+
+/// A figure with the whole name of its link or flow.
+pub(crate) fn whole_name(plan: &Plan, name: &FigureName) -> Result<FigureName, Error> {
+    let Some((subject, of)) = name.subject() else { return Ok(name.clone()) };
+    let setup = &plan.setup;
+    let (what, known): (&str, Vec<&str>) = match subject {
+        Subject::Link => ("link", setup.network.links.iter().map(|link| &*link.name).collect()),
+        Subject::Flow => ("flow", setup.flows.iter().map(|flow| &*flow.name).collect()),
+    };
+    match find(what, of, &known) {
+        Ok(at) => Ok(name.clone().of(known[at])),
+        Err(reason) => Err(Error::Setting { setting: format!("figure {name}"), reason }),
     }
 }
 

@@ -6,6 +6,7 @@ mod hosts;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use ratewire_report::compare::FigureName;
 use ratewire_report::{LoadInfo, RunInfo, World};
 use ratewire_scenario::{Evaluator, Load, Plan, Scenario};
 use ratewire_sim::record::{
@@ -34,6 +35,8 @@ pub struct Job<'a> {
     pub(crate) folder: Option<PathBuf>,
     /// Name that its folder has, or would have among those of its experiment.
     pub(crate) folder_name: String,
+    /// Figures that are asked for.
+    pub(crate) figures: Vec<FigureName>,
     /// Whether samples stay in memory if they are not written to a folder.
     pub(crate) keeps_samples: bool,
     /// Users that programs may run as.
@@ -51,8 +54,9 @@ impl<'a> Job<'a> {
             _ => plan,
         };
         let folder_name = name_of_folder(&plan.law, plan.setup.seed, std::iter::empty());
-        let (folder, keeps_samples, users, command) = (None, false, None, &[][..]);
-        Job { scenario, plan, world, folder, folder_name, keeps_samples, users, command }
+        let (folder, figures, command) = (None, Vec::new(), &[][..]);
+        let (keeps_samples, users) = (false, None);
+        Job { scenario, plan, world, folder, folder_name, figures, keeps_samples, users, command }
     }
 
     /// The run's scenario.
@@ -194,6 +198,7 @@ impl<'a> Job<'a> {
             rates_at: self.scenario.rates_at.filter(|_| self.world == World::Simulate),
             values: self.scenario.values(),
             made_by: made.map(Provenance::metadata).unwrap_or_default(),
+            figures: self.figures.clone(),
             loads: self.loads(),
         }
     }

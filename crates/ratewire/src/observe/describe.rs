@@ -1,6 +1,7 @@
 //! Describes a setup for the report.
 
 use ratewire_net::spec::{Change, Limit, LinkId, NodeId, NodeSpec};
+use ratewire_report::compare::FigureName;
 use ratewire_report::{
     ChangeInfo, FlowInfo, LinkInfo, LoadInfo, NodeInfo, NodeKind, OverlayInfo, QueueLimit, RunInfo,
     Topology, TrafficInfo, World,
@@ -10,7 +11,7 @@ use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
 use ratewire_sim::setup::{Arrivals, Setup};
 use ratewire_units::{Duration, Time};
 
-use super::estimate;
+use super::{bottleneck, estimate};
 
 /// Names and choices that a setup does not contain.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,8 @@ pub struct Labels {
     pub values: Vec<(String, String)>,
     /// The experiment, for the metadata of tables; empty if no table is kept.
     pub made_by: String,
+    /// Figures that are asked for.
+    pub figures: Vec<FigureName>,
     /// Requested load of each class of arriving traffic, if it has one.
     pub loads: Vec<Option<LoadInfo>>,
 }
@@ -46,6 +49,7 @@ impl Labels {
 pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo {
     let mut nodes: Vec<NodeInfo> = setup.network.nodes.iter().map(node).collect();
     describe_ensembles(setup, &mut nodes);
+    let expected = bottleneck::expected(setup);
     let links = setup.network.links.iter().enumerate().map(|(i, l)| LinkInfo {
         name: l.name.clone(),
         from: l.from.0,
@@ -58,6 +62,7 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
             Limit::Packets(packets) => QueueLimit::Packets(packets),
         },
         bottleneck: labels.bottleneck == Some(LinkId(i as u32)),
+        expected_bottleneck: expected.contains(&LinkId(i as u32)),
         slowest: labels.slowest.contains(&LinkId(i as u32)),
     });
     let flows = setup.flows.iter().enumerate().map(|(id, f)| FlowInfo {
@@ -88,6 +93,7 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         version: env!("CARGO_PKG_VERSION").to_string(),
         values: labels.values.clone(),
         made_by: labels.made_by.clone(),
+        figures: labels.figures.clone(),
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),
         topology: Topology { nodes, links: links.collect() },
         rates_at: labels.rates_at.map(|link| link.0),

@@ -87,7 +87,7 @@ fn unfinished(setup: &Setup, pathfinder: &mut Pathfinder) -> f64 {
 }
 
 /// Expected number of flows of a class between each pair of nodes.
-fn arriving(setup: &Setup, class: &TrafficSpec) -> Vec<(NodeId, NodeId, f64)> {
+pub(super) fn arriving(setup: &Setup, class: &TrafficSpec) -> Vec<(NodeId, NodeId, f64)> {
     let time = active(setup, class.start, Some(class.stop)).secs();
     let flows = match &class.arrivals {
         Arrivals::Poisson(per_second) => per_second * time,

@@ -13,12 +13,13 @@ mod values;
 
 use std::path::PathBuf;
 
+use ratewire_report::compare::FigureName;
 use ratewire_report::{SweepAxis, World};
 use ratewire_scenario::{Diagnostic, Scenario, whole_path};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::experiment::without_repeats;
+use crate::experiment::{whole_name, without_repeats};
 use crate::provenance::{self, ExperimentRecord, FileDigest};
 use crate::{Error, Experiment};
 
@@ -62,6 +63,8 @@ pub struct PlannedSweep<'a> {
     points: Vec<Point>,
     /// The runs, in the order of points, laws and seeds.
     runs: Vec<Place>,
+    /// Figures that are asked for.
+    figures: Vec<FigureName>,
     /// Warnings about the first point of the grid.
     pub warnings: Vec<Diagnostic>,
     /// Whether several seeds were requested that give equal results at every point.
@@ -172,6 +175,7 @@ impl Sweep {
         let grid = self.grid();
         let points: Vec<Point> =
             grid.into_par_iter().map(|at| self.point(at)).collect::<Result<_, Error>>()?;
+        let figures = self.figures(&points)?;
         let mut warnings = Vec::new();
         let mut is_repetition = seeds.len() > 1;
         for law in laws {
@@ -199,7 +203,7 @@ impl Sweep {
         // Results of expectations are not shown, so their windows do not matter.
         warnings.retain(|warning: &Diagnostic| !warning.is_of_end);
         let warnings = without_repeats(warnings);
-        Ok(PlannedSweep { sweep: self, points, runs, warnings, is_repetition })
+        Ok(PlannedSweep { sweep: self, points, runs, figures, warnings, is_repetition })
     }
 
     /// Runs the sweep on all cores.
@@ -229,6 +233,23 @@ impl Sweep {
         let values: Vec<(String, String)> = self.axes.iter().zip(&at).map(value).collect();
         let scenario = self.experiment.scenario().with_overrides(&values)?;
         Ok(Point { at, files: provenance::files(&scenario), scenario })
+    }
+
+    /// The figures that are asked for. A link or flow need not be there at every point.
+    fn figures(&self, points: &[Point]) -> Result<Vec<FigureName>, Error> {
+        let (laws, seeds, _) = self.experiment.chosen();
+        let asked = self.experiment.figures_asked();
+        let whole = |name: &FigureName| {
+            let at = |point: &Point| {
+                let law = laws.first().map(String::as_str);
+                let plan = point.scenario.plan(law, seeds.first().copied())?;
+                whole_name(&plan, name)
+            };
+            let first = at(&points[0]);
+            let others = || points[1..].iter().find_map(|point| at(point).ok());
+            first.or_else(|refused| others().ok_or(refused))
+        };
+        asked.iter().map(whole).collect()
     }
 
     fn axes(&self) -> Vec<SweepAxis> {

@@ -303,7 +303,8 @@ impl PlannedSweep<'_> {
     /// Gathers the figures of this sweep's runs.
     fn gatherer(&self) -> SweepGatherer {
         let (laws, seeds, _) = self.sweep.experiment.chosen();
-        SweepGatherer::new(self.sweep.axes(), laws.to_vec(), seeds.to_vec())
+        let gatherer = SweepGatherer::new(self.sweep.axes(), laws.to_vec(), seeds.to_vec());
+        gatherer.figures(&self.figures)
     }
 
     /// A run with its place in the grid.

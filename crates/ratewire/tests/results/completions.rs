@@ -224,3 +224,55 @@ stop  = "8 s"
     assert!(results.table().contains(explained), "{}", results.table());
     assert!(ratewire::report::html::render(&results.page()).contains(explained));
 }
+
+/// A flow alone on a fat tree, and one whose slowest link is in the middle.
+const ALONE: &str = r#"
+duration = "400 ms"
+law      = "newreno"
+
+[topology]
+kind   = "fat-tree"
+k      = 4
+link   = { rate = "1 Gbit/s", delay = "5 us", queue = "300 packets" }
+access = { rate = "1 Gbit/s", delay = "5 us", queue = "300 packets" }
+
+[transport]
+min_rto = "5 ms"
+jitter  = "none"
+"#;
+
+#[test]
+fn a_flow_alone_has_a_slowdown_of_one() {
+    let flow = |to: &str, start: u64, size: &str| {
+        format!(
+            "[[flow]]\nfrom = \"h1\"\nto = \"{to}\"\nstart = \"{start} ms\"\nsize = \"{size}\"\n"
+        )
+    };
+    let flows: String = ["1000 B", "10 KB", "100 KB", "1 MB"]
+        .iter()
+        .zip(0..)
+        .flat_map(|(size, n)| [flow("h16", 90 * n, size), flow("h2", 90 * n + 45, size)])
+        .collect();
+    for law in ["newreno", "dctcp"] {
+        let experiment =
+            Experiment::parse("alone.toml", &(ALONE.to_string() + &flows)).expect("one");
+        let results = experiment.laws([law]).run().expect("a run");
+        let completions = results.runs()[0].summary().completions.clone().expect("completions");
+        let sizes: Vec<(f64, f64)> =
+            completions.by_size.iter().map(|of| (of.slowdown_median, of.slowdown_p99)).collect();
+        // The first window is a little less than the path holds.
+        let is_alone = |slowdown: f64| (0.99..1.02).contains(&slowdown);
+        assert!(sizes.iter().all(|(a, b)| is_alone(*a) && is_alone(*b)), "{law}: {sizes:?}");
+        assert_eq!(completions.flows, 8);
+    }
+    // HPCC's simulator has a round trip and all bytes at the slowest link.
+    let text = ALONE.to_string() + &flow("h16", 0, "1000 B") + "[record]\nslowdown = \"hpcc\"\n";
+    let results = Experiment::parse("hpcc.toml", &text).expect("one").run().expect("a run");
+    let run = results.runs()[0].summary().clone();
+    let (completions, packet) = (run.completions.expect("completions"), 1.0 / 125e6);
+    let full = 1460.0;
+    let base = 12.0 * 5e-6 + 6.0 * full * packet + 1040.0 * packet;
+    let took = run.flows[0].completion_s.expect("an end");
+    let slowdown = completions.slowdown_median.expect("a slowdown");
+    assert!((slowdown - took / base).abs() < 1e-3, "{slowdown} {}", took / base);
+}

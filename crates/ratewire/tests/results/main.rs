@@ -1,5 +1,6 @@
 //! What experiments give out.
 
+mod bottleneck;
 mod completions;
 mod control;
 mod experiment;

@@ -2,11 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use ratewire_table::clip;
 use ratewire_units::Bytes;
 
+use super::choice::{FigureName, chosen};
+use super::own::own;
 use super::{About, Better, FigureUnit};
+use crate::figure::plural;
 use crate::figures::{Compared, Reading, compared};
-use crate::{Headline, SizeSummary, Summary};
+use crate::{Headline, Settling, SizeSummary, Summary};
+
+/// Characters of a link's name in titles.
+const NAME: usize = 24;
 
 /// Reads the value of a metric from a summary.
 type Value = Box<dyn Fn(&Summary) -> Option<f64>>;
@@ -15,15 +22,28 @@ type Value = Box<dyn Fn(&Summary) -> Option<f64>>;
 pub(crate) struct Measured {
     pub(super) name: String,
     pub(super) title: String,
+    /// Where it is taken, in words that follow the title; empty for a figure of the whole run.
+    pub(super) at: String,
     pub(super) about: About,
     pub(super) unit: FigureUnit,
     pub(super) better: Better,
     pub(super) value: Value,
 }
 
-/// The figures that any of the summaries of one network has.
-pub(crate) fn measured(all: &[&Summary]) -> Vec<Measured> {
-    figures(all, &crate::headline::bottlenecks(all))
+/// The figures that are asked for.
+pub(crate) fn asked(names: &[FigureName], all: &[&Summary]) -> Vec<Measured> {
+    chosen(names, all, &crate::headline::bottlenecks(all))
+}
+
+/// The figures that are asked for, and those that any of the summaries of one network has.
+pub(crate) fn measured(names: &[FigureName], all: &[&Summary]) -> Vec<Measured> {
+    let bottlenecks = crate::headline::bottlenecks(all);
+    let mut list = chosen(names, all, &bottlenecks);
+    list.extend(figures(all, &bottlenecks));
+    list.extend(
+        own().into_iter().filter(|own| all.iter().any(|summary| own.value(summary).is_some())),
+    );
+    list
 }
 
 /// All figures of a run as a whole, also those without a value, with the run's own bottlenecks.
@@ -39,6 +59,21 @@ impl Measured {
         (self.name.clone(), self.title.clone())
     }
 
+    /// Where it is taken, in words that follow the title.
+    pub(crate) fn at(&self) -> &str {
+        &self.at
+    }
+
+    /// Whether it is a maximum or a percentile, whose mean over seeds has no interval.
+    pub(crate) fn is_extreme(&self) -> bool {
+        is_extreme(&self.name)
+    }
+
+    /// What people call the figure, with where it is taken.
+    pub(crate) fn title(&self) -> String {
+        format!("{}{}", self.title, self.at)
+    }
+
     /// Unit of the values, and what the figure belongs to.
     pub(crate) fn kind(&self) -> (FigureUnit, About) {
         (self.unit, self.about)
@@ -48,6 +83,12 @@ impl Measured {
     pub(crate) fn value(&self, summary: &Summary) -> Option<f64> {
         (self.value)(summary).filter(|value| value.is_finite())
     }
+}
+
+/// Whether programs call a figure a maximum, a minimum or a percentile.
+pub(crate) fn is_extreme(name: &str) -> bool {
+    let figure = name.split('/').next().unwrap_or(name);
+    figure.split('_').any(|word| ["max", "min", "p99"].contains(&word))
 }
 
 /// The figures that any of the summaries has.
@@ -60,7 +101,8 @@ pub(super) fn figures(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
 }
 
 /// The figures of a run as a whole, queue and utilisation of the bottlenecks.
-fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
+pub(super) fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
+    let at = at(all, bottlenecks);
     let measured = |figure: Compared| {
         let bottlenecks = bottlenecks.to_vec();
         let value = move |summary: &Summary| {
@@ -70,6 +112,7 @@ fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
         Measured {
             name: figure.name.into(),
             title: figure.title.into(),
+            at: if figure.is_of_bottleneck { at.clone() } else { String::new() },
             about: About::Run,
             unit: figure.unit,
             better: (figure.better)(all),
@@ -77,6 +120,18 @@ fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
         }
     };
     compared().into_iter().map(measured).collect()
+}
+
+/// Where the bottlenecks are, for titles. The link called `bottleneck` needs no word.
+fn at(all: &[&Summary], bottlenecks: &[u32]) -> String {
+    let name = |link: &u32| all.first()?.links.get(*link as usize).map(|link| link.name.as_str());
+    match bottlenecks {
+        [] => String::new(),
+        [one] => name(one)
+            .filter(|name| *name != "bottleneck" && !name.is_empty())
+            .map_or(String::new(), |name| format!(" at {}", clip(name, NAME))),
+        several => format!(" of {}", plural(several.len(), "link")),
+    }
 }
 
 /// Median and 99th percentile of the slowdown at each size that completed under any law.
@@ -100,6 +155,7 @@ fn of_sizes(all: &[&Summary]) -> Vec<Measured> {
             list.push(Measured {
                 name: format!("slowdown_{name}_from_{from}_bytes"),
                 title: format!("{what}, {title}"),
+                at: String::new(),
                 about: About::Sizes,
                 unit: FigureUnit::Ratio,
                 better: Better::Less,
@@ -112,27 +168,64 @@ fn of_sizes(all: &[&Summary]) -> Vec<Measured> {
     list
 }
 
+/// A change, by what it is: its instant may be drawn anew in each run.
+#[derive(Clone, PartialEq)]
+struct Change {
+    what: String,
+    /// Number among those of a run that are called the same.
+    nth: usize,
+}
+
+/// The changes of a run, with what is known after each.
+fn changes(summary: &Summary) -> Vec<(Change, &Settling)> {
+    let what = |settling: &Settling| {
+        let timed = settling.event.rsplit_once(" at ");
+        timed.map_or(settling.event.as_str(), |(what, _)| what).to_string()
+    };
+    let mut list: Vec<(Change, &Settling)> = Vec::new();
+    for settling in &summary.settlings {
+        let what = what(settling);
+        let nth = list.iter().filter(|(change, _)| change.what == what).count();
+        list.push((Change { what, nth }, settling));
+    }
+    list
+}
+
 /// The time after each change that any run has, in order of the earliest.
 fn of_changes(all: &[&Summary]) -> Vec<Measured> {
-    let mut events: Vec<(f64, &str)> = Vec::new();
-    for settling in all.iter().flat_map(|s| &s.settlings) {
-        match events.iter_mut().find(|(_, event)| *event == settling.event) {
-            Some((at, _)) => *at = at.min(settling.at_s),
-            None => events.push((settling.at_s, &settling.event)),
+    let mut known: Vec<(f64, Change, &str)> = Vec::new();
+    for (change, settling) in all.iter().flat_map(|s| changes(s)) {
+        match known.iter_mut().find(|(_, known, _)| *known == change) {
+            Some((at, _, event)) => {
+                *at = at.min(settling.at_s);
+                // Where runs have it at several times, it is called without one.
+                if *event != settling.event {
+                    *event = "";
+                }
+            }
+            None => known.push((settling.at_s, change, &settling.event)),
         }
     }
-    events.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let figure = |(_, event): (f64, &str)| {
-        let wanted = event.to_string();
-        let value = move |s: &Summary| s.settlings.iter().find(|e| e.event == wanted)?.took_s;
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let figure = |(_, change, event): (f64, Change, &str)| {
+        let title = match (event, change.nth) {
+            ("", 0) => change.what.clone(),
+            ("", nth) => format!("{}, number {}", change.what, nth + 1),
+            (event, _) => event.to_string(),
+        };
+        let value = move |s: &Summary| {
+            let found = changes(s).into_iter().find(|(other, _)| *other == change);
+            found.and_then(|(_, settling)| settling.took_s)
+        };
         Measured {
-            name: format!("settling_s: {event}"),
-            title: event.into(),
+            name: format!("settling_s: {title}"),
+            title,
+            at: String::new(),
             about: About::Changes,
             unit: FigureUnit::Seconds,
             better: Better::Less,
             value: Box::new(value),
         }
     };
-    events.into_iter().map(figure).collect()
+    known.into_iter().map(figure).collect()
 }

@@ -4,7 +4,9 @@
 //! A comparison is made of [`Summary`]s alone, so each of its values is that of a single run's
 //! summary.
 
+mod choice;
 mod figures;
+mod own;
 mod show;
 
 use ratewire_statistics::{Difference, Estimate, Significance};
@@ -12,10 +14,13 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::figures::{Better, FigureUnit};
 use crate::{Summary, World};
+pub use choice::{FigureName, Subject};
 #[cfg(feature = "parquet")]
 pub(crate) use figures::measured_of_run;
-pub(crate) use figures::{Measured, measured};
-pub(crate) use show::shown;
+pub(crate) use figures::{Measured, asked, is_extreme, measured};
+#[cfg(feature = "parquet")]
+pub(crate) use own::own;
+pub(crate) use show::{shown, shown_with_range};
 
 /// A comparison of laws.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -69,6 +74,8 @@ pub struct Metric {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
+    /// What the user asks for.
+    Chosen,
     /// The run as a whole.
     Run,
     /// Slowdowns of flows of about one size.
@@ -89,9 +96,11 @@ pub struct LawMetric {
     /// Mean of the values. `None` if a value is missing: a mean over the other seeds would flatter
     /// the law.
     pub mean: Option<f64>,
-    /// Half the width of the 95 % interval around the mean; `None` for a single seed, and if every
-    /// seed gave the same value.
+    /// Half the width of the 95 % interval around the mean; `None` for a single seed, if every seed
+    /// gave the same value, and for maxima and percentiles.
     pub margin: Option<f64>,
+    /// Least and largest value of a seed, for maxima and percentiles, if seeds differ.
+    pub range: Option<[f64; 2]>,
     /// The law's standing beside the best law.
     pub standing: Standing,
 }
@@ -132,10 +141,20 @@ pub struct LawDifference {
 impl Comparison {
     /// A comparison of laws by name, each with one summary a seed, in the same order of seeds.
     pub fn of(laws: &[(String, Vec<Summary>)], has_chance: bool) -> Comparison {
+        Comparison::with(&[], laws, has_chance)
+    }
+
+    /// As [`Comparison::of`], with figures that are asked for first.
+    pub fn with(
+        names: &[FigureName],
+        laws: &[(String, Vec<Summary>)],
+        has_chance: bool,
+    ) -> Comparison {
         let all: Vec<&Summary> = laws.iter().flat_map(|(_, summaries)| summaries).collect();
         let Some(first) = all.first() else { return Comparison::default() };
         let bottlenecks = crate::headline::bottlenecks(&all);
-        let figures = figures::figures(&all, &bottlenecks);
+        let mut figures = choice::chosen(names, &all, &bottlenecks);
+        figures.extend(figures::figures(&all, &bottlenecks));
         let is_same = |(_, runs): &&(String, Vec<Summary>)| has_chance && are_one(runs);
         let without_chance = laws.iter().filter(is_same).map(|(law, _)| law.clone());
         let without_chance: Vec<String> = without_chance.collect();
@@ -171,10 +190,19 @@ impl Comparison {
             }
             [_] => "One seed: chance may have made any difference.".into(),
             many => {
+                let ranges = self.figures.iter().flat_map(|figure| &figure.laws);
+                let (of_ranges, none) = match ranges.into_iter().any(|law| law.range.is_some()) {
+                    true => (
+                        ", and (a to b), of maxima and percentiles, the least and the largest of the \
+                         seeds",
+                        "neither",
+                    ),
+                    false => ("", "none"),
+                };
                 let about = format!(
-                    "± is half the 95 % interval of the mean over {} seeds (Student’s t); where \
-                     there is none, every seed gave the same. All laws met the same arrivals and \
-                     sizes.",
+                    "± is half the 95 % interval of the mean over {} seeds (Student’s t){of_ranges}; \
+                     where there is {none}, every seed gave the same. All laws met the same arrivals \
+                     and sizes.",
                     many.len()
                 );
                 match &self.without_chance[..] {
@@ -207,18 +235,24 @@ impl figures::Measured {
     ) -> Metric {
         let of_law = |(law, summaries): &(String, Vec<Summary>)| {
             let values: Vec<Option<f64>> = summaries.iter().map(|s| self.value(s)).collect();
-            let estimate = whole(&values).and_then(|values| Estimate::of(&values));
+            let known = whole(&values);
+            let estimate = known.as_ref().and_then(|values| Estimate::of(values));
+            let (margin, range) = match self.is_extreme() {
+                true => (None, known.and_then(|values| range(&values))),
+                false => (estimate.and_then(|e| e.margin), None),
+            };
             LawMetric {
                 law: law.clone(),
                 values,
                 mean: estimate.map(|e| e.mean),
-                margin: estimate.and_then(|e| e.margin),
+                margin,
+                range,
                 standing: Standing::Unknown,
             }
         };
         let mut figure = Metric {
             name: self.name.clone(),
-            title: self.title.clone(),
+            title: self.title(),
             about: self.about,
             unit: self.unit,
             better: self.better,
@@ -294,10 +328,24 @@ impl Metric {
 }
 
 impl LawMetric {
-    /// The metric as people read it: mean and margin, or how many seeds gave a value.
+    /// Where the mean may be, or the values of seeds are. No value is below 0, no share above 1.
+    pub(crate) fn span(&self, unit: FigureUnit) -> Option<[f64; 2]> {
+        let (mean, margin) = (self.mean?, self.margin.unwrap_or(0.0));
+        let most = match unit {
+            FigureUnit::Share | FigureUnit::Index => 1.0,
+            _ => f64::INFINITY,
+        };
+        let around = [(mean - margin).max(mean.min(0.0)), (mean + margin).min(mean.max(most))];
+        Some(self.range.unwrap_or(around))
+    }
+
+    /// The metric as people read it: mean and margin or range, or how many seeds gave a value.
     pub(crate) fn text(&self, unit: FigureUnit) -> String {
         match (self.mean, self.values.iter().flatten().count()) {
-            (Some(mean), _) => shown(unit, mean, self.margin),
+            (Some(mean), _) => match self.range {
+                Some(range) => shown_with_range(unit, mean, range),
+                None => shown(unit, mean, self.margin),
+            },
             (None, _) if self.values.len() < 2 => crate::figure::NONE.into(),
             (None, known) => format!("{known} of {}", self.values.len()),
         }
@@ -308,6 +356,14 @@ impl LawMetric {
 fn are_one(runs: &[Summary]) -> bool {
     runs.windows(2).all(|two| Summary { seed: two[0].seed, ..two[1].clone() } == two[0])
         && runs.len() > 1
+}
+
+/// The least and the largest of values that differ.
+pub(crate) fn range(values: &[f64]) -> Option<[f64; 2]> {
+    let (low, high) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)));
+    (low < high).then_some([low, high])
 }
 
 /// All of the values, unless one is missing.

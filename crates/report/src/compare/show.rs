@@ -40,6 +40,12 @@ pub(crate) fn shown(unit: FigureUnit, value: f64, margin: Option<f64>) -> String
     format!("{sign}{} ± {}{name}", text(value), text(margin))
 }
 
+/// A mean with the least and the largest of its values: `61 (20 to 150)`.
+pub(crate) fn shown_with_range(unit: FigureUnit, mean: f64, [low, high]: [f64; 2]) -> String {
+    let text = |value| shown(unit, value, None);
+    format!("{} ({} to {})", text(mean), text(low), text(high))
+}
+
 fn plain(unit: FigureUnit, value: f64) -> String {
     match unit {
         FigureUnit::Share => percent(value),

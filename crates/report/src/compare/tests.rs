@@ -202,6 +202,33 @@ fn sizes_and_changes_of_all_laws_are_listed_in_order() {
 }
 
 #[test]
+fn a_change_is_the_same_at_whatever_instant_a_run_has_it() {
+    let with = |events: &[(&str, f64)]| {
+        let settling = |(what, at_s): &(&str, f64)| Settling {
+            event: format!("{what} at {at_s} s"),
+            at_s: *at_s,
+            took_s: Some(*at_s),
+            ..Settling::default()
+        };
+        Summary { settlings: events.iter().map(settling).collect(), ..Summary::default() }
+    };
+    let runs = vec![
+        with(&[("x joins", 0.3), ("hop changes", 5.0), ("hop changes", 6.0)]),
+        with(&[("x joins", 0.7), ("hop changes", 5.0), ("hop changes", 6.5)]),
+    ];
+    let comparison = Comparison::of(&[("a".into(), runs)], true);
+    let changes = comparison.figures.iter().filter(|figure| figure.about == About::Changes);
+    let found: Vec<(&str, &[Option<f64>])> =
+        changes.map(|figure| (&figure.title[..], &figure.laws[0].values[..])).collect();
+    let expected: [(&str, &[Option<f64>]); 3] = [
+        ("x joins", &[Some(0.3), Some(0.7)]),
+        ("hop changes at 5 s", &[Some(5.0), Some(5.0)]),
+        ("hop changes, number 2", &[Some(6.0), Some(6.5)]),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn json_has_values_and_verdicts() {
     let json = serde_json::to_value(three()).unwrap();
     let utilisation = &json["figures"][0];

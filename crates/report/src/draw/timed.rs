@@ -20,7 +20,9 @@ pub(super) struct Timed {
     apart: bool,
     end: f64,
     changes: Vec<f64>,
+    /// Points of a moving mean, and their time in words.
     smooth: usize,
+    smoothed: String,
     groups: Vec<Group>,
     flows: Vec<Line>,
     totals: Vec<Line>,
@@ -106,12 +108,13 @@ impl Line {
     }
 }
 
-/// The mean of up to `points` values up to each, so that nothing shows before it has happened.
+/// The mean of up to `points` values around each, an odd number.
 fn moving_mean(values: &[Option<f64>], points: usize) -> Vec<Option<f64>> {
+    let half = points / 2;
     let mean = |(k, value): (usize, &Option<f64>)| {
         (*value)?;
-        let known: Vec<f64> =
-            values[(k + 1).saturating_sub(points)..=k].iter().flatten().copied().collect();
+        let around = k.saturating_sub(half)..values.len().min(k + half + 1);
+        let known: Vec<f64> = values[around].iter().flatten().copied().collect();
         Some(known.iter().sum::<f64>() / known.len() as f64)
     };
     values.iter().enumerate().map(mean).collect()
@@ -243,7 +246,12 @@ impl Timed {
         }
         let values = by_panel.iter().flat_map(|panel| &panel.series);
         let values = values.flat_map(|series| &series.points).filter_map(|point| point.1);
-        let y = FigureAxis::from_zero(&plot.quantity, &plot.unit, values);
+        let is_mean = self.smooth > 1 && plot.draws.iter().any(|drawn| drawn.mean);
+        let quantity = match is_mean {
+            true => format!("{}, mean over {}", plot.quantity, self.smoothed),
+            false => plot.quantity.clone(),
+        };
+        let y = FigureAxis::from_zero(&quantity, &plot.unit, values);
         let end = if self.end > 0.0 { self.end } else { 1.0 };
         let (name, title) = match (plot.of, self.links.get(link)) {
             (Source::Link, Some(of)) if link > 0 => {

@@ -42,8 +42,8 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
     };
     out.push_str(&format!(
         "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over the whole run{several}. \
-         Fairness is Jain’s index of the rates at which the long flows’ data arrived: 1 means equal \
-         shares. \
+         Fairness is Jain’s index of the rates at which the long flows’ data arrived, over their max-min \
+         fair rates: 1 means fair shares. \
          Drops count every link.</p></section>\n",
         name(&bottleneck_label_of(runs))
     ));

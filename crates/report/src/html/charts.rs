@@ -83,7 +83,8 @@ pub(super) fn chart(runs: &[Run], title: &str, plots: &[Plot]) -> String {
 /// The length of the moving mean of throughput; `None` if points are shown as they are.
 pub(super) fn note_on_mean(runs: &[Run], halvings: u32) -> Option<String> {
     let (points, long) = smoothing(runs, halvings);
-    (points > 1).then(|| format!("Throughput per flow is the mean of the {long} up to each point."))
+    (points > 1)
+        .then(|| format!("Throughput per flow is the mean of the {long} around each point."))
 }
 
 /// The note below the plots: how fine the points are, what was left out, what colours mean.

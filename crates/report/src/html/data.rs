@@ -88,9 +88,9 @@ pub(super) fn smoothing(runs: &[Run], halvings: u32) -> (u64, Duration) {
         .unwrap_or_default();
     let width = width * (1_u64 << halvings.min(30));
     let lasted = runs.iter().map(|run| run.info.duration).max().unwrap_or_default();
-    // At most a sixty-sixth of the run.
+    // At most a sixty-sixth of the run; an odd number has a middle.
     let all = lasted.ps().checked_div(width.ps()).unwrap_or(0);
-    let points = (all / 66).clamp(1, 9);
+    let points = ((all / 66).clamp(1, 9) - 1) / 2 * 2 + 1;
     (points, width * points)
 }
 
@@ -147,7 +147,8 @@ pub(super) fn json(
         text
     });
     out.push_str(&format!(",\"changes\":[{}]", times.collect::<Vec<_>>().join(",")));
-    out.push_str(&format!(",\"smooth\":{}", smoothing(runs, drawing.halvings).0));
+    let (points, long) = smoothing(runs, drawing.halvings);
+    out.push_str(&format!(",\"smooth\":{points},\"smoothed\":\"{long}\""));
     let list = groups.list.iter().map(|g| {
         let name = json_string(&g.name);
         format!("{{\"name\":{name},\"hue\":{},\"dash\":{},\"mark\":{}}}", g.hue, g.dash, g.mark)

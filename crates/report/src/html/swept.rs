@@ -7,7 +7,6 @@ use super::table::table;
 use super::text::{escape, json_value, name};
 use super::{PAPER, STYLE, data_element, head, headed};
 use crate::Sweep;
-use crate::compare::About;
 use crate::figure::{count, plural};
 
 const SCRIPT: &str = concat!(
@@ -126,8 +125,7 @@ fn legend(sweep: &Sweep) -> String {
 
 /// Every cell of the grid with the figures of runs as a whole.
 fn all_figures(sweep: &Sweep) -> String {
-    let figures: Vec<usize> =
-        (0..sweep.figures.len()).filter(|at| sweep.figures[*at].about == About::Run).collect();
+    let figures = sweep.of_table();
     let keys = sweep.axes.iter().map(|axis| axis.key.as_str());
     let titles = figures.iter().map(|at| sweep.figures[*at].title.as_str());
     let head: Vec<&str> = keys.chain(["Law"]).chain(titles).collect();

@@ -346,7 +346,7 @@ fn a_moving_mean_says_how_long_it_is() {
     let length = |flows, ticks| {
         let html = rendered(&Page::new(vec![run(info("xcp", flows, 1), ticks, 1e6)]));
         let (_, rest) = html.split_once("Throughput per flow is the mean of the ")?;
-        rest.split_once(" up to").map(|(long, _)| long.to_string())
+        rest.split_once(" around").map(|(long, _)| long.to_string())
     };
     // Runs of 10 s, sampled every 10 ms.
     assert_eq!(length(1, 500).as_deref(), Some("90 ms"));
@@ -531,7 +531,7 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     assert_eq!(html.matches("<script").count(), 3 + figures);
     assert_eq!(html.matches("<figure class=\"means\">").count(), figures);
     data(&html);
-    let row = html.split("<tr>").find(|row| row.contains(">Utilisation</th>")).unwrap();
+    let row = html.split("<tr>").find(|row| row.contains(">Utilisation at ")).unwrap();
     let cells: Vec<&str> = row.split("<td ").collect();
     assert!(
         cells[1].contains("data-standing=\"Best\"")

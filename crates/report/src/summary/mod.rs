@@ -37,8 +37,9 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planned_duration_s: Option<f64>,
     /// Jain's index of the rates at which payload of long flows arrived, in order or not, while all
-    /// of them ran: 1 when all are equal, 1/n when one has everything. Rates are divided by weights
-    /// where a law has an option for weights. `None` with fewer than two long flows.
+    /// of them ran, over their max-min fair rates: 1 when all have their fair parts, 1/n when one
+    /// has everything. At a single bottleneck fair parts are equal, or as weights where a law has
+    /// an option for them. `None` with fewer than two long flows.
     pub jain_index: Option<f64>,
     /// Jain's index of the listed flows' goodputs over their max-min fair rates, by windows: mean
     /// over the time in which at least two flows were active. `None` without such a time.
@@ -53,6 +54,9 @@ pub struct Summary {
     /// Flows of a given size that had started and not completed when the run ended; `None` if no
     /// flow has a size.
     pub unfinished_flows: Option<u64>,
+    /// Values of figures that were asked for, by name; `None` where there was nothing to measure.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, Option<f64>>,
     /// One entry a class of arriving traffic, in index order.
     pub traffic: Vec<TrafficSummary>,
     /// One entry a flow, in index order.
@@ -175,6 +179,10 @@ pub struct LinkSummary {
     pub room_packets: Option<u64>,
     /// Whether the scenario calls the link the bottleneck.
     pub bottleneck: bool,
+    /// Whether it is one of the links that are expected to limit flows, whatever law they run:
+    /// where flows with unlimited data get the least each, else where the most is on offer for the
+    /// rate.
+    pub expected_bottleneck: bool,
     /// Share of the run in which the link was busy, 0 to 1.
     pub utilisation: f64,
     /// Throughput over the run, headers included, bits per second.
@@ -306,6 +314,7 @@ impl Summary {
                 QueueLimit::Unlimited | QueueLimit::Bytes(_) => None,
             },
             bottleneck: l.bottleneck,
+            expected_bottleneck: l.expected_bottleneck,
             ..LinkSummary::default()
         });
         Summary {

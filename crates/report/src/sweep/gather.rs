@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::own::OWN;
 use super::{MeasuredRun, Sweep, SweepAxis, SweepFigure, SweepRun};
 use crate::Summary;
-use crate::compare::measured;
+use crate::compare::{FigureName, measured};
+
+/// Where figures of bottlenecks are taken that are not the same links at all points.
+const EACH: &str = " at each point’s bottleneck";
 
 /// Gathers the runs of a sweep in any order.
 ///
@@ -14,6 +16,8 @@ use crate::compare::measured;
 /// are kept, afterwards only figures.
 #[derive(Debug)]
 pub struct SweepGatherer {
+    /// Figures that are asked for.
+    names: Vec<FigureName>,
     /// The sweep without figures and runs.
     sweep: Sweep,
     /// By point: the first axis counts most.
@@ -42,7 +46,13 @@ impl SweepGatherer {
     /// Gathers runs over these axes.
     pub fn new(axes: Vec<SweepAxis>, laws: Vec<String>, seeds: Vec<u64>) -> SweepGatherer {
         let sweep = Sweep { axes, laws, seeds, ..Sweep::default() };
-        SweepGatherer { sweep, points: BTreeMap::new(), last: Arc::default(), first: None }
+        let (names, points, last) = (Vec::new(), BTreeMap::new(), Arc::default());
+        SweepGatherer { names, sweep, points, last, first: None }
+    }
+
+    /// Adds figures that are asked for, which are the first.
+    pub fn figures(self, names: &[FigureName]) -> SweepGatherer {
+        SweepGatherer { names: names.to_vec(), ..self }
     }
 
     /// Adds a run. A run that has been added before is left as it is, and so is the sweep if the
@@ -62,7 +72,7 @@ impl SweepGatherer {
         if let Gathered::Waiting(waiting) = gathered {
             waiting.entry((run.law, seed)).or_insert(run.summary);
             if waiting.len() == all {
-                let whole = OfPoint::of(&run.point, waiting, &self.last);
+                let whole = OfPoint::of(&self.names, &run.point, waiting, &self.last);
                 self.last = Arc::clone(&whole.figures);
                 *gathered = Gathered::Whole(whole);
             }
@@ -71,12 +81,15 @@ impl SweepGatherer {
 
     /// The sweep of all runs that were added.
     pub fn finish(self) -> Sweep {
-        let SweepGatherer { mut sweep, points, last, .. } = self;
+        let SweepGatherer { names, mut sweep, points, last, .. } = self;
         for (point, gathered) in points {
             sweep.append(match gathered {
                 Gathered::Whole(whole) => whole,
-                Gathered::Waiting(waiting) => OfPoint::of(&point, &waiting, &last),
+                Gathered::Waiting(waiting) => OfPoint::of(&names, &point, &waiting, &last),
             });
+        }
+        for figure in &mut sweep.figures {
+            figure.title += &core::mem::take(&mut figure.at);
         }
         for run in &mut sweep.runs {
             run.values.resize(sweep.figures.len(), None);
@@ -91,25 +104,19 @@ impl SweepGatherer {
 impl OfPoint {
     /// `known` are the figures of another point, which are shared if they are the same.
     fn of(
+        names: &[FigureName],
         point: &[usize],
         waiting: &BTreeMap<(usize, usize), Summary>,
         known: &Arc<[SweepFigure]>,
     ) -> OfPoint {
         let all: Vec<&Summary> = waiting.values().collect();
-        let list = measured(&all);
-        let own = OWN.iter().filter(|own| all.iter().any(|summary| own.value(summary).is_some()));
-        let own: Vec<_> = own.collect();
-        let figures = list.iter().map(SweepFigure::of);
-        let figures: Vec<SweepFigure> = figures.chain(own.iter().map(|own| own.figure())).collect();
+        let list = measured(names, &all);
+        let figures: Vec<SweepFigure> = list.iter().map(SweepFigure::of).collect();
         let run = |((law, _), summary): (&(usize, usize), &Summary)| SweepRun {
             point: point.to_vec(),
             law: *law,
             seed: summary.seed,
-            values: list
-                .iter()
-                .map(|figure| figure.value(summary))
-                .chain(own.iter().map(|own| own.value(summary)))
-                .collect(),
+            values: list.iter().map(|figure| figure.value(summary)).collect(),
         };
         let runs = waiting.iter().map(run).collect();
         let is_known = known[..] == figures[..];
@@ -133,9 +140,13 @@ impl Sweep {
     /// Index of a figure, which is added if it is new.
     fn place(&mut self, figure: &SweepFigure) -> usize {
         let known = self.figures.iter().position(|known| known.name == figure.name);
-        known.unwrap_or_else(|| {
+        let Some(at) = known else {
             self.figures.push(figure.clone());
-            self.figures.len() - 1
-        })
+            return self.figures.len() - 1;
+        };
+        if self.figures[at].at != figure.at {
+            self.figures[at].at = EACH.to_string();
+        }
+        at
     }
 }

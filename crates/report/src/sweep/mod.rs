@@ -4,7 +4,6 @@
 //! value of each axis, and a run for each law and seed.
 
 mod gather;
-mod own;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use ratewire_statistics::Estimate;
 use serde::{Deserialize, Serialize};
 
 use crate::Summary;
-use crate::compare::{About, FigureUnit, Measured, shown};
+use crate::compare::{About, FigureUnit, Measured, is_extreme, range, shown, shown_with_range};
 use crate::figure::NONE;
 pub use gather::SweepGatherer;
 
@@ -64,6 +63,9 @@ pub struct SweepFigure {
     pub name: String,
     /// What people call the figure.
     pub title: String,
+    /// Where it is taken, in words that follow the title, until the title has them.
+    #[serde(skip)]
+    at: String,
     /// Unit of the values.
     pub unit: FigureUnit,
     /// What the figure belongs to.
@@ -100,9 +102,9 @@ impl MeasuredRun {
     #[cfg(feature = "parquet")]
     pub(crate) fn figures(&self) -> Vec<(String, Option<f64>)> {
         let compared = crate::compare::measured_of_run(&self.summary);
-        let compared = compared.iter().map(|one| (one.names().0, one.value(&self.summary)));
-        let own = own::OWN.iter().map(|own| (own.name.to_string(), own.value(&self.summary)));
-        compared.chain(own).collect()
+        let own = crate::compare::own();
+        let all = compared.iter().chain(&own);
+        all.map(|one| (one.names().0, one.value(&self.summary))).collect()
     }
 }
 
@@ -115,9 +117,11 @@ pub struct SweepCell {
     pub law: usize,
     /// Number of seeds that have results.
     pub seeds: usize,
-    /// By figure: mean and 95 % interval over the seeds. `None` if a seed has no value: a mean over
-    /// the others would flatter the law.
+    /// By figure: mean and 95 % interval over the seeds, without one for maxima and percentiles.
+    /// `None` if a seed has no value: a mean over the others would flatter the law.
     pub estimates: Vec<Option<Estimate>>,
+    /// By figure: least and largest value of a seed, for maxima and percentiles, if seeds differ.
+    pub ranges: Vec<Option<[f64; 2]>>,
 }
 
 impl SweepFigure {
@@ -125,22 +129,34 @@ impl SweepFigure {
         let ((name, title), (unit, about)) = (figure.names(), figure.kind());
         // Titles stand alone in the page's list.
         let title = match about {
-            About::Run | About::Flows => title,
+            About::Chosen | About::Run | About::Flows => title,
             About::Sizes => format!("slowdown, {title}"),
             About::Changes => format!("fair after: {title}"),
         };
-        SweepFigure { name, title, unit, about }
+        SweepFigure { name, title, at: figure.at().to_string(), unit, about }
     }
 }
 
 impl Sweep {
+    /// Figures for tables, by index: those that are asked for, else those of runs as a whole.
+    pub(crate) fn of_table(&self) -> Vec<usize> {
+        let of = |about: About| -> Vec<usize> {
+            (0..self.figures.len()).filter(|at| self.figures[*at].about == about).collect()
+        };
+        let chosen = of(About::Chosen);
+        if chosen.is_empty() { of(About::Run) } else { chosen }
+    }
+
     /// A cell as texts: the value of each axis, the law, and these figures.
     pub(crate) fn row(&self, cell: &SweepCell, figures: &[usize]) -> Vec<String> {
         let values =
             self.axes.iter().zip(&cell.point).map(|(axis, at)| axis.values[*at].text.clone());
-        let figure = |at: &usize| match &cell.estimates[*at] {
-            Some(estimate) => shown(self.figures[*at].unit, estimate.mean, estimate.margin),
-            None => NONE.to_string(),
+        let figure = |at: &usize| match (&cell.estimates[*at], cell.ranges[*at]) {
+            (Some(estimate), Some(range)) => {
+                shown_with_range(self.figures[*at].unit, estimate.mean, range)
+            }
+            (Some(estimate), None) => shown(self.figures[*at].unit, estimate.mean, estimate.margin),
+            (None, _) => NONE.to_string(),
         };
         let law = self.laws[cell.law].clone();
         values.chain([law]).chain(figures.iter().map(figure)).collect()
@@ -153,15 +169,23 @@ impl Sweep {
             of.entry((&run.point, run.law)).or_default().push(run);
         }
         let cell = |((point, law), runs): ((&[usize], usize), Vec<&SweepRun>)| {
-            let estimate = |figure: usize| {
-                let values: Option<Vec<f64>> = runs.iter().map(|run| run.values[figure]).collect();
-                values.and_then(|values| Estimate::of(&values))
+            let values = |figure: usize| -> Option<Vec<f64>> {
+                runs.iter().map(|run| run.values[figure]).collect()
             };
+            let is_extreme = |figure: usize| is_extreme(&self.figures[figure].name);
+            let estimate = |figure: usize| {
+                let estimate = values(figure).and_then(|values| Estimate::of(&values))?;
+                let margin = estimate.margin.filter(|_| !is_extreme(figure));
+                Some(Estimate { margin, ..estimate })
+            };
+            let range = |figure: usize| values(figure).and_then(|values| range(&values));
+            let range = |figure: usize| is_extreme(figure).then(|| range(figure)).flatten();
             SweepCell {
                 point: point.to_vec(),
                 law,
                 seeds: runs.len(),
                 estimates: (0..self.figures.len()).map(estimate).collect(),
+                ranges: (0..self.figures.len()).map(range).collect(),
             }
         };
         of.into_iter().map(cell).collect()

@@ -24,21 +24,10 @@ pub fn comparison(comparison: &Comparison, options: &TableOptions) -> String {
     let world = comparison.world;
     out += &format!("{world}, {duration}, {laws}, {}\n", comparison.seeds_text());
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
-    let bottleneck = clip(&comparison.bottleneck_text(), 100);
-    out += &part(comparison, of(About::Run), options);
-    out += &note(&format!("utilisation and queue (packets) of {bottleneck}"), options);
-    if of(About::Sizes).next().is_some() {
-        out += &format!("\n{}", options.style().bold("Slowdown of completed flows, by size"));
-        out += &part(comparison, of(About::Sizes), options);
-    }
-    let changes = of(About::Changes).count();
-    if changes > 0 {
-        out += &format!("\n{}", options.style().bold("Time until shares are fair"));
-        out += &part(comparison, of(About::Changes).take(CHANGES), options);
-        let rest = changes.saturating_sub(CHANGES);
-        if rest > 0 {
-            out += &note(&format!("... and {} more changes", count(rest as u64)), options);
-        }
+    if of(About::Chosen).next().is_some() {
+        out += &part(comparison, of(About::Chosen), options);
+    } else {
+        out += &usual(comparison, options);
     }
     out += "\n";
     let marks =
@@ -59,6 +48,28 @@ pub fn comparison(comparison: &Comparison, options: &TableOptions) -> String {
         out += &note(&about, options);
     }
     out + &note(&comparison.about_seeds(), options)
+}
+
+/// The figures that are shown unless others are asked for.
+fn usual(comparison: &Comparison, options: &TableOptions) -> String {
+    let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
+    let bottleneck = clip(&comparison.bottleneck_text(), 100);
+    let mut out = part(comparison, of(About::Run), options);
+    out += &note(&format!("utilisation and queue (packets) of {bottleneck}"), options);
+    if of(About::Sizes).next().is_some() {
+        out += &format!("\n{}", options.style().bold("Slowdown of completed flows, by size"));
+        out += &part(comparison, of(About::Sizes), options);
+    }
+    let changes = of(About::Changes).count();
+    if changes > 0 {
+        out += &format!("\n{}", options.style().bold("Time until shares are fair"));
+        out += &part(comparison, of(About::Changes).take(CHANGES), options);
+        let rest = changes.saturating_sub(CHANGES);
+        if rest > 0 {
+            out += &note(&format!("... and {} more changes", count(rest as u64)), options);
+        }
+    }
+    out
 }
 
 fn part<'a>(

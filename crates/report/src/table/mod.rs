@@ -7,9 +7,10 @@ mod sweep;
 pub use ratewire_table::wrap;
 use ratewire_table::{Column, Grid, Style, clip};
 
-use crate::figure::{count, held, mean, percent, plural, rate, seconds};
+use crate::compare::{FigureName, Measured, asked, shown};
+use crate::figure::{NONE, count, held, mean, percent, plural, rate, seconds};
 use crate::figures::{FIGURES, Reading};
-use crate::headline::{bottleneck_label_of, labels};
+use crate::headline::{bottleneck_label_of, labels, summaries};
 use crate::summary::LawTotals;
 use crate::{Basis, CheckedExpectation, Headline, Run, Verdict};
 pub use comparison::comparison;
@@ -224,7 +225,28 @@ fn grid_of(
     grid.render(&options.style())
 }
 
+/// The figures that are asked for, a line a run.
+fn chosen(runs: &[Run], names: &[FigureName], options: &TableOptions) -> String {
+    let figures = asked(names, &summaries(runs));
+    let law = Column::text("law").shrinks();
+    let columns = figures.iter().map(|figure| Column::number(&clip(&figure.title(), 40)));
+    let mut grid = Grid::new([law].into_iter().chain(columns).collect());
+    for (label, run) in labels(runs).into_iter().zip(runs) {
+        let text = |figure: &Measured| match figure.value(&run.summary) {
+            Some(value) => shown(figure.kind().0, value, None),
+            None => NONE.to_string(),
+        };
+        grid.row([label].into_iter().chain(figures.iter().map(text)));
+    }
+    grid.folded(&options.style())
+}
+
 fn compare(runs: &[Run], options: &TableOptions) -> String {
+    if let Some(names) = runs.first().map(|run| &run.info.figures[..])
+        && !names.is_empty()
+    {
+        return chosen(runs, names, options);
+    }
     let headlines = Headline::of_all(runs);
     let shown: Vec<_> = FIGURES
         .iter()

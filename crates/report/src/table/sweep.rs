@@ -4,7 +4,6 @@ use ratewire_table::{Column, Grid, clip};
 
 use super::{TableOptions, wrap};
 use crate::Sweep;
-use crate::compare::About;
 use crate::figure::{count, plural};
 
 /// Most lines that are printed; the Parquet file has every run.
@@ -18,8 +17,7 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
     if sweep.runs.is_empty() {
         return String::new();
     }
-    let figures: Vec<usize> =
-        (0..sweep.figures.len()).filter(|at| sweep.figures[*at].about == About::Run).collect();
+    let figures = sweep.of_table();
     let keys = sweep.axes.iter().map(|axis| Column::number(&clip(&axis.key, 40)));
     let law = Column::text("law").shrinks();
     let figure = |(order, at): (usize, &usize)| {
@@ -54,6 +52,10 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
     let mut notes = Vec::new();
     if cells.iter().any(|cell| cell.estimates.iter().flatten().any(|e| e.margin.is_some())) {
         notes.push("± is half the 95 % interval of the mean over the seeds".to_string());
+    }
+    if cells.iter().any(|cell| cell.ranges.iter().any(Option::is_some)) {
+        let about = "(a to b), of maxima and percentiles: the least and the largest of the seeds";
+        notes.push(about.to_string());
     }
     if sweep.missing_runs > 0 {
         notes.push(format!("{} without results", plural(sweep.missing_runs, "run")));

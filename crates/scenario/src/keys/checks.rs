@@ -61,6 +61,7 @@ pub(crate) const OF_SEVERAL: [&str; 3] = ["completion_time", "reference_error", 
 pub(super) const KEYS: &[Key] = &[
     key("record", "interval", KeyKind::Time, "(a thousandth of the duration, rounded up to 1, 2 or 5 times a power of ten, at least 1 ms, and less where a `during` needs it)", "Interval at which flows and links are sampled.", "\"10 ms\""),
     key("record", "rates_at", KeyKind::Text, "(none)", "A link at which the rate of each listed flow is sampled, too: network-layer bits of its data that reach the link's far end, for the plot `at-link` and the column `at_link_bps`.", "\"bottleneck\""),
+    key("record", "slowdown", KeyKind::Word(&["alone", "hpcc"]), "alone", "What completion times are divided by: \"alone\", the time that the flow takes alone (docs/how-to/compare-laws.md); \"hpcc\", as HPCC's simulator has it: propagation both ways, a full packet's payload at each link, and all bytes at the slowest (Li et al., SIGCOMM 2019).", "\"hpcc\""),
 
     key("expect", "metric", KeyKind::Word(METRIC_NAMES), REQUIRED, "The metric.", "\"utilisation\""),
     of(&["utilisation", "throughput", "queue_mean", "queue_max", "queue_p99", "drops", "marks", "pauses", "paused", "overflows", "late_acks"], "link", KeyKind::Text, "(required; for drops, marks, pauses and overflows: all links together)", "The measured link.", "\"bottleneck\""),

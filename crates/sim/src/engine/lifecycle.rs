@@ -127,17 +127,18 @@ impl Simulation<'_> {
         let (from, to) = (outcome.from, outcome.to);
         flow.passed = self.junctions.passed(flow.id.0);
         let size = flow.receiver.delivered() + flow.passed;
-        let headers = Bytes::new(u64::from(flow.headers));
+        // Without a law's header, so that laws are measured against the same time.
+        let headers = self.transport(index).headers;
         let mss = self.packet_size(index).saturating_sub(headers);
         let retransmitted = flow_retransmitted(&mut self.flows, slot);
         let route = self.routes.get(&mut self.network, from, to, index as u64);
         let back = self.routes.get(&mut self.network, to, from, index as u64);
         let ideal = match (route, back) {
-            (Ok(route), Ok(back)) if self.opens_first(index) => {
-                route.ideal(size, mss, headers) + route.delay + back.delay
+            (Ok(route), Ok(back)) => {
+                let sizes = (size, mss, headers);
+                route.ideal(&back, self.setup.ideal, self.opens_first(index), sizes)
             }
-            (Ok(route), _) => route.ideal(size, mss, headers),
-            (Err(_), _) => Duration::ZERO,
+            _ => Duration::ZERO,
         };
         let outcome = &self.outcomes[index];
         self.recorder.flow_completed(&FlowCompleted {

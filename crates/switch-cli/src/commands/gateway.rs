@@ -10,6 +10,7 @@ use ratewire_framing::Framing;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_units::{Bytes, Duration};
 
+use super::files::Shares;
 use super::programs::{Common, longest, time};
 
 #[derive(clap::Args)]
@@ -36,7 +37,8 @@ pub(super) struct ClientArgs {
     /// by default
     #[arg(long, value_name = "MODE", value_parser = mode)]
     listen_mode: Option<u32>,
-    /// Time for an answer, after which the client gets an error
+    /// Time for an answer, after which the client gets an error; as long after SIGTERM, clients get
+    /// the answers that they wait for
     #[arg(long, value_name = "TIME", default_value = "5 s", value_parser = time)]
     timeout: Duration,
     /// Time for a request to arrive, after which its client's connection is ended
@@ -65,8 +67,19 @@ impl ClientArgs {
         Ok(())
     }
 
-    /// What a gateway is to do for them.
-    pub(super) fn config(&self, framing: Framing, switch: Host, acp: Config) -> GatewayConfig {
+    /// Clients at a time, as the options say.
+    pub(super) fn count(&self) -> usize {
+        self.clients.max(1) as usize
+    }
+
+    /// What a gateway is to do for so many of them.
+    pub(super) fn config(
+        &self,
+        framing: Framing,
+        switch: Host,
+        acp: Config,
+        clients: usize,
+    ) -> GatewayConfig {
         GatewayConfig {
             framing,
             listen: self.listen.clone(),
@@ -75,7 +88,7 @@ impl ClientArgs {
             acp,
             timeout: self.timeout.to_std(),
             patience: self.patience.to_std(),
-            clients: self.clients.max(1) as usize,
+            clients,
             longest: self.longest.get() as usize,
             memory: self.memory.get() as usize,
         }
@@ -93,18 +106,14 @@ pub(super) fn gateway(args: &Args) -> Exit {
         Ok(acp) => acp,
         Err(exit) => return exit,
     };
-    let config = clients.config(common.framing, switch.clone(), acp);
+    let shares = Shares::raise(common.framing, clients.count(), 0);
+    let config = clients.config(common.framing, switch.clone(), acp, shares.clients);
     args.common.run(async |stop| {
         let mut gateway = Gateway::open(config).await?;
         if let Some(address) = *status {
             gateway = gateway.with_status(address).await?;
         }
-        Ok(async {
-            tokio::select! {
-                () = gateway.run() => {}
-                () = stop => {}
-            }
-        })
+        Ok(gateway.run_until(stop, clients.timeout()))
     })
 }
 

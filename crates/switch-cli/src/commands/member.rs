@@ -8,8 +8,9 @@ use ratewire_gateway::OpenError;
 use ratewire_gateway::member::{Member, MemberConfig};
 use ratewire_units::Duration;
 
-use super::programs::{Common, Stop, time};
-use super::register::{RegisterArgs, Registering};
+use super::files::Shares;
+use super::programs::{Common, time};
+use super::register::RegisterArgs;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -42,6 +43,7 @@ pub(super) fn member(args: &Args) -> Exit {
         server: args.server.clone(),
         acp,
         patience: std::time::Duration::from_nanos(args.patience.ps() / 1000),
+        connections: Shares::raise(args.common.framing, 0, 1).connections,
     };
     let registering = match args.register.read(&config.acp) {
         Ok(registering) => registering,
@@ -53,15 +55,6 @@ pub(super) fn member(args: &Args) -> Exit {
             member = member.with_status(address).await?;
         }
         let registering = registering.open(member.address()).map_err(OpenError::Acp)?;
-        Ok(serve(member, registering, stop))
+        Ok(member.run_until(registering.run(stop)))
     })
-}
-
-/// Serves switches until the program is told to stop and the switches where it is registered have
-/// finished with it.
-async fn serve(member: Member, registering: Registering, stop: Stop) {
-    tokio::select! {
-        () = member.run() => {}
-        () = registering.run(stop) => {}
-    }
 }

@@ -3,6 +3,7 @@
 mod check;
 mod control;
 mod endpoint;
+mod files;
 mod gateway;
 mod key;
 mod member;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use ratewire_acp::Config;
 use ratewire_command_line::{Exit, with_causes};
-use ratewire_daemon::process::{notify_ready, start_log, wait_for_stop_signal};
+use ratewire_daemon::process::{begin, notify_ready, start_log, wait_for_stop_signal};
 use ratewire_framing::Framing;
 use ratewire_gateway::OpenError;
 use ratewire_laws::AnyLaw;
@@ -68,7 +68,8 @@ impl Common {
             }
         };
         let exit = tokio::task::LocalSet::new().block_on(&runtime, async {
-            let stop = Box::pin(wait_for_stop_signal("the program ends at once"));
+            let mut stop = Box::pin(wait_for_stop_signal("the program ends at once"));
+            begin(stop.as_mut()).await;
             let running = match open(stop).await {
                 Ok(running) => running,
                 Err(error) => {

@@ -18,6 +18,7 @@ use ratewire_switch::daemon::{self, DaemonError, Keys};
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, LocalSet};
 
+use super::files::Shares;
 use super::gateway::ClientArgs;
 use super::programs::{framing, framing_help, framings};
 
@@ -201,6 +202,7 @@ async fn serve(args: &Args) -> Result<(), ProxyError> {
     let key = KeyPair::generate().map_err(|_| ProxyError::Random)?.private;
     let credentials = Credentials::Shared(key);
     let acp = acp::Config::new(credentials.clone());
+    let shares = Shares::raise(args.framing, args.clients.count(), args.servers.len());
     let mut members = JoinSet::new();
     let mut addresses = Vec::new();
     for server in &args.servers {
@@ -210,6 +212,7 @@ async fn serve(args: &Args) -> Result<(), ProxyError> {
             server: server.clone(),
             acp: acp.clone(),
             patience: PATIENCE,
+            connections: shares.connections,
         };
         let member = Member::open(config);
         let member = member.map_err(|error| ProxyError::Member(server.clone(), error))?;
@@ -226,8 +229,8 @@ async fn serve(args: &Args) -> Result<(), ProxyError> {
         ended = &mut switch => return ended.map_err(ProxyError::Switch),
         address = address => address.expect("a switch that has not ended is ready"),
     };
-    let gateway = Gateway::open(args.clients.config(args.framing, address.into(), acp)).await;
-    let gateway = gateway.map_err(ProxyError::Gateway)?;
+    let config = args.clients.config(args.framing, address.into(), acp, shares.clients);
+    let gateway = Gateway::open(config).await.map_err(ProxyError::Gateway)?;
     notify_ready();
     // Nobody else has a connection with the switch: it ends with the gateway.
     tokio::select! {

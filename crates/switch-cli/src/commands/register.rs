@@ -12,6 +12,7 @@ use ratewire_switch::config::TokenSource;
 use ratewire_switch::registration::{Registrant, RegistrantConfig, RegistrationEvent};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
 use tracing::{info, warn};
 
 use super::programs::{Stop, time};
@@ -41,8 +42,8 @@ pub(super) struct RegisterArgs {
     /// The member's share of the frames, for a switch that routes by weight
     #[arg(long, default_value_t = 1.0, requires = "register")]
     weight: f64,
-    /// Time after SIGTERM for the switch to finish with the member
-    #[arg(long, value_name = "TIME", default_value = "10 s", value_parser = time, requires = "register")]
+    /// Time after SIGTERM for switches to finish with the member, and for requests to be answered
+    #[arg(long, value_name = "TIME", default_value = "10 s", value_parser = time)]
     drain: ratewire_units::Duration,
 }
 
@@ -103,8 +104,8 @@ impl Registration {
 
 impl Registering {
     /// Stays registered until `stop` completes and the switches have finished with the member, or
-    /// the time for that is over.
-    pub(super) async fn run(self, stop: Stop) {
+    /// the time for that is over. Returns what is left of that time.
+    pub(super) async fn run(self, stop: Stop) -> Duration {
         let (leave, _) = watch::channel(());
         let mut tasks = JoinSet::new();
         for (switch, registrant) in self.registrants {
@@ -115,14 +116,16 @@ impl Registering {
             });
         }
         stop.await;
+        let end = Instant::now() + self.drain;
         drop(leave);
         if !tasks.is_empty() {
             info!(target: "ratewire_switch", "the member leaves its switches");
         }
         let all = async { while tasks.join_next().await.is_some() {} };
-        if tokio::time::timeout(self.drain, all).await.is_err() {
+        if timeout_at(end, all).await.is_err() {
             warn!(target: "ratewire_switch", "the member ends before its switches have finished");
         }
+        end.saturating_duration_since(Instant::now())
     }
 }
 

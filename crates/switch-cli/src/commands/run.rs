@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use ratewire_command_line::{Exit, refuse, with_causes};
-use ratewire_daemon::process::{Hangups, notify_ready, start_log, wait_for_stop_signal};
+use ratewire_daemon::process::{
+    Hangups, notify_ready, raise_open_files, start_log, wait_for_stop_signal,
+};
 use ratewire_switch::config::Config;
 use ratewire_switch::daemon::{self, DaemonError};
 
@@ -19,6 +21,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Exit {
     start_log(args.json);
+    raise_open_files();
     let config = match Config::read(&args.config) {
         Ok(config) => config,
         Err(error) => return refuse(&error),

@@ -7,7 +7,9 @@
 mod commands;
 mod common;
 mod deaths;
+mod ends;
 mod faults;
+mod files;
 mod hosts;
 mod log;
 mod processes;

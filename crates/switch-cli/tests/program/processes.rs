@@ -58,6 +58,11 @@ impl Process {
         log.map(|line| line.expect("the log is text")).collect()
     }
 
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: &str) {
         send(&self.child, signal);
@@ -72,6 +77,11 @@ impl Process {
     /// Tells it to end; returns its exit code.
     pub(crate) fn end(&mut self) -> Option<i32> {
         self.signal("TERM");
+        self.code()
+    }
+
+    /// Waits for its end; returns its exit code.
+    pub(crate) fn code(&mut self) -> Option<i32> {
         self.child.wait().expect("an end").code()
     }
 }

@@ -111,6 +111,23 @@ fn gateways_and_members_tell_their_state_while_requests_run() {
         metrics.contains("# HELP ratewire_gateway_member_latency_seconds Smoothed"),
         "{metrics}"
     );
+    // The answer is in one of the buckets, and in those with higher bounds.
+    for (at, name, label) in [
+        (&at_gateway, "gateway_member_answer_time", "member=\"one\","),
+        (&at_member, "member_answer_time", ""),
+    ] {
+        let metrics = page(at, "/metrics");
+        let name = format!("ratewire_{name}_seconds");
+        let all = format!("\n{name}_bucket{{{label}le=\"+Inf\"}} 1\n");
+        assert!(metrics.contains(&all), "{all} is not in {metrics}");
+        assert!(metrics.contains(&format!("\n# TYPE {name} histogram\n")), "{metrics}");
+        let buckets = metrics.lines().filter(|line| line.starts_with(&format!("{name}_bucket")));
+        let counts: Vec<&str> = buckets.filter_map(|line| line.rsplit(' ').next()).collect();
+        assert!(counts.len() == 18 && counts.is_sorted(), "{counts:?}");
+    }
+    let bound = asked["members"][0]["latency_p99_at_most_s"].as_f64();
+    let time = asked["members"][0]["latency_sum_s"].as_f64();
+    assert!(bound.is_none() || bound >= time, "{asked}");
     let table = out(&program(&folder, &["status", "--at", &at_gateway]));
     assert!(table.contains("\none     up     yes "), "{table}");
     let table = out(&program(&folder, &["status", "--at", &at_member]));

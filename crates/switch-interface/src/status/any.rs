@@ -58,9 +58,26 @@ pub fn fetch_any(address: SocketAddr) -> Result<AnyStatus, StatusError> {
 mod tests {
     use super::*;
     use crate::status::{
-        ClientCounts, FailureCounts, GatewayMember, RequestCounts, ServedCounts,
-        ServerFailureCounts, SwitchLink,
+        ClientCounts, FailureCounts, GatewayMember, Latency, LatencyBucket, RequestCounts,
+        ServedCounts, ServerFailureCounts, SwitchLink,
     };
+
+    /// Latencies of which the last answer took longer than a bound, or not.
+    fn latency(p99: Option<f64>) -> Latency {
+        let bucket = |at_most_s, answers| LatencyBucket { at_most_s, answers };
+        let slow = u64::from(p99.is_none());
+        Latency {
+            latency_s: 0.0015,
+            latency_sum_s: 0.01,
+            latency_p50_at_most_s: Some(0.002),
+            latency_p99_at_most_s: p99,
+            latency_buckets: vec![
+                bucket(Some(0.002), 5),
+                bucket(Some(0.005), 2 - slow),
+                bucket(None, slow),
+            ],
+        }
+    }
 
     fn gateway() -> GatewayStatus {
         GatewayStatus {
@@ -93,8 +110,7 @@ mod tests {
                 under_way: 3,
                 expected_bytes: 2000,
                 answered: 7,
-                latency_s: 0.0015,
-                latency_sum_s: 0.01,
+                latency: latency(Some(0.005)),
                 sent_again: 4,
             }],
         }
@@ -124,8 +140,7 @@ mod tests {
             server_kept: 2,
             waiting_bytes: 0,
             reply_bytes: 10,
-            latency_s: 0.0002,
-            latency_sum_s: 0.001,
+            latency: latency(None),
         }
     }
 
@@ -158,10 +173,10 @@ mod tests {
              requests      9 for members, 7 answered, 0 abandoned; 0 answered here\n\
              failed        2 (0 down, 0 lost, 2 late, 0 server, 0 unsent)\n\
              held          1 KB of 256 MB\n\n\
-             member  state  connected  waiting  under way  expected  latency  sent again  \
-             because\n\
-             a       down   no               1          3      2 KB   1.5 ms           4  \
-             it is gone\n"
+             member  state  connected  waiting  under way  expected  latency      p99  \
+             sent again  because\n\
+             a       down   no               1          3      2 KB   1.5 ms  <= 5 ms           \
+             4  it is gone\n"
         );
         assert_eq!(
             member().table(),
@@ -173,7 +188,7 @@ mod tests {
              requests      4 so far, 1 under way, 2 answered, 0 abandoned\n\
              failed        1 (0 down, 1 broken, 0 crowded, 0 gateway)\n\
              waiting       0 B of requests, 10 B of answers\n\
-             latency       200 us\n"
+             latency       1.5 ms, p99 > 5 ms\n"
         );
     }
 }

@@ -7,6 +7,7 @@
 
 mod any;
 mod gateway;
+mod latency;
 mod member;
 mod model;
 mod table;
@@ -19,6 +20,7 @@ pub use any::{AnyStatus, fetch_any};
 pub use gateway::{
     ClientCounts, FailureCounts, GatewayMember, GatewayStatus, RequestCounts, SwitchLink,
 };
+pub use latency::{Latency, LatencyBucket};
 pub use member::{MemberProgramStatus, ServedCounts, ServerFailureCounts};
 pub use model::{MemberStatus, ModuleStatus, PeerStatus, RegistrationStatus, Status, Totals};
 pub use ratewire_status::StatusError;

@@ -87,7 +87,7 @@ impl Upstream {
             gives_credit: framing.streams(),
             state: RefCell::new(State::Up),
             waiting: RefCell::default(),
-            exchanges: RefCell::default(),
+            exchanges: RefCell::new(Exchanges::new(framing)),
             connection: RefCell::default(),
             outbox: RefCell::default(),
             process: Cell::new(None),
@@ -120,7 +120,6 @@ impl Upstream {
     /// What is known of the member.
     pub(super) fn status(&self) -> GatewayMember {
         let exchanges = self.exchanges.borrow();
-        let (answered, latency_sum) = exchanges.answered();
         let (state, reason) = match self.state() {
             State::Up => ("up", None),
             State::Down(why) => ("down", Some(why)),
@@ -134,9 +133,8 @@ impl Upstream {
             waiting: self.waiting.borrow().waiting() as u64,
             under_way: exchanges.len() as u64,
             expected_bytes: exchanges.bytes(),
-            answered,
-            latency_s: exchanges.latency().as_secs_f64(),
-            latency_sum_s: latency_sum.as_secs_f64(),
+            answered: exchanges.latencies().answered(),
+            latency: exchanges.latencies().told(),
             sent_again: self.sent_again.get(),
         }
     }

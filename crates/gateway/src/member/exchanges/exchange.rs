@@ -2,11 +2,30 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use bytes::Bytes;
 use tokio::sync::Notify;
 
 use crate::frame::CREDIT;
+use crate::member::counts::Cause;
+
+/// Bytes of requests, behind their beginnings, that the server has not taken.
+pub(in crate::member) struct Uploads {
+    held: Cell<u64>,
+    most: u64,
+}
+
+impl Uploads {
+    /// Uploads of all exchanges with a server, and how many bytes of them may be held.
+    pub(super) fn new(most: u64) -> Uploads {
+        Uploads { held: Cell::new(0), most }
+    }
+
+    pub(super) fn held(&self) -> u64 {
+        self.held.get()
+    }
+}
 
 /// A request and its answer.
 pub(super) struct Exchange {
@@ -18,8 +37,9 @@ pub(super) struct Exchange {
     credited: Notify,
     /// What has come of the request behind its beginning.
     more: RefCell<VecDeque<Bytes>>,
-    /// Bytes that are in `more`.
+    /// Bytes that are in `more`, and in those of all exchanges.
     held: Cell<u64>,
+    uploads: Rc<Uploads>,
     /// Whether nothing follows what is in `more`, and whether the request is whole with it.
     is_last: Cell<bool>,
     is_cut_off: Cell<bool>,
@@ -35,7 +55,7 @@ pub(super) enum More {
 }
 
 impl Exchange {
-    pub(super) fn new(number: u64, is_whole: bool) -> Exchange {
+    pub(super) fn new(number: u64, is_whole: bool, uploads: Rc<Uploads>) -> Exchange {
         Exchange {
             number,
             is_whole,
@@ -43,23 +63,37 @@ impl Exchange {
             credited: Notify::new(),
             more: RefCell::default(),
             held: Cell::new(0),
+            uploads,
             is_last: Cell::new(is_whole),
             is_cut_off: Cell::new(false),
             added: Notify::new(),
         }
     }
 
-    /// Notes more of the request. Returns whether the gateway had credit for it.
-    pub(super) fn add(&self, bytes: Bytes, is_last: bool) -> bool {
-        let held = self.held.get() + bytes.len() as u64;
-        if held > CREDIT || self.is_last.get() {
-            return false;
+    /// Notes more of the request.
+    ///
+    /// # Errors
+    /// Why it may not be held.
+    pub(super) fn add(&self, bytes: Bytes, is_last: bool) -> Result<(), (Cause, &'static str)> {
+        let length = bytes.len() as u64;
+        if self.held.get() + length > CREDIT || self.is_last.get() {
+            let why = "the gateway sends more of a request than it has credit for";
+            return Err((Cause::Gateway, why));
         }
-        self.held.set(held);
+        if self.uploads.held.get() + length > self.uploads.most {
+            return Err((Cause::Crowded, "too many uploads wait for the server"));
+        }
+        self.hold(self.held.get() + length);
         self.is_last.set(is_last);
         self.more.borrow_mut().push_back(bytes);
         self.added.notify_one();
-        true
+        Ok(())
+    }
+
+    /// Notes bytes that are in `more`, instead of those before.
+    fn hold(&self, bytes: u64) {
+        let before = self.held.replace(bytes);
+        self.uploads.held.set(self.uploads.held.get() - before + bytes);
     }
 
     /// Waits for more of the request.
@@ -68,7 +102,7 @@ impl Exchange {
             let next = self.more.borrow_mut().pop_front();
             match next {
                 Some(bytes) => {
-                    self.held.set(self.held.get() - bytes.len() as u64);
+                    self.hold(self.held.get() - bytes.len() as u64);
                     return More::Bytes(bytes);
                 }
                 None if self.is_last.get() => return More::End,
@@ -98,5 +132,35 @@ impl Exchange {
         self.add_credit(u64::MAX);
         self.is_cut_off.set(true);
         self.added.notify_one();
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.hold(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn uploads_are_bounded_each_and_all_together() {
+        let uploads = Rc::new(Uploads::new(CREDIT + 100));
+        let exchange = |number| Exchange::new(number, false, Rc::clone(&uploads));
+        let bytes = |length: u64| Bytes::from(vec![0; length as usize]);
+        let [one, two] = [exchange(1), exchange(2)];
+        assert_eq!(one.add(bytes(CREDIT), false), Ok(()));
+        assert_eq!(one.add(bytes(1), false).map_err(|(cause, _)| cause), Err(Cause::Gateway));
+        assert_eq!(two.add(bytes(100), false), Ok(()));
+        assert_eq!(two.add(bytes(1), false).map_err(|(cause, _)| cause), Err(Cause::Crowded));
+        // The server has taken what the first one has, and the second one ends.
+        assert!(matches!(one.more().await, More::Bytes(_)));
+        assert_eq!(uploads.held(), 100);
+        drop(two);
+        assert_eq!((uploads.held(), one.add(bytes(CREDIT), true)), (0, Ok(())));
+        drop(one);
+        assert_eq!(uploads.held(), 0);
     }
 }

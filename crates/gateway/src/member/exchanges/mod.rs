@@ -13,7 +13,6 @@ pub(super) use pool::Pool;
 use talk::answer;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::counts::Cause;
 use super::link::Link;
 use crate::frame::{Message, Reply, RequestFrame};
 
@@ -51,12 +50,11 @@ impl UnderWay {
             Message::Begin(request) => self.begin(number, request, false),
             Message::More { exchange, is_last, bytes } => {
                 if let Some((known, _)) = self.exchanges.get(&exchange)
-                    && !known.add(bytes, is_last)
+                    && let Err((cause, why)) = known.add(bytes, is_last)
                 {
                     self.end(exchange);
-                    let why = "the gateway sends more of a request than it has credit for";
                     self.pool.note(why);
-                    self.link.fail_at_once(exchange, Cause::Gateway, why);
+                    self.link.fail_at_once(exchange, cause, why);
                 }
             }
             Message::Credit { exchange, bytes } => {
@@ -74,7 +72,7 @@ impl UnderWay {
     }
 
     fn begin(&mut self, number: u64, request: RequestFrame, is_whole: bool) {
-        let exchange = Rc::new(Exchange::new(number, is_whole));
+        let exchange = Rc::new(Exchange::new(number, is_whole, Rc::clone(self.pool.uploads())));
         let (pool, link) = (Rc::clone(&self.pool), Rc::clone(&self.link));
         let known = Rc::clone(&exchange);
         let handle = self.tasks.spawn_local(async move {

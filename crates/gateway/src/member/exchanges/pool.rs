@@ -15,15 +15,15 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use tracing::warn;
 
+use super::exchange::Uploads;
 use crate::member::MemberConfig;
 use crate::member::server::open;
 use crate::stream::Stream;
 
-/// Connections, with requests under way and kept: a process may usually have 1,024 files open.
-/// Further requests wait.
-const MOST: usize = 900;
 /// Bytes of requests that wait. Further requests fail.
 const MOST_BYTES: usize = 16 << 20;
+/// Bytes of uploads that are held. Those that send more fail.
+const MOST_UPLOADED: u64 = 256 << 20;
 /// Time for which a connection is kept: servers close them after 5 s and more.
 const LONGEST_IDLE: Duration = Duration::from_secs(30);
 /// Time for which the same failure is not logged again.
@@ -31,9 +31,11 @@ const SILENCE: Duration = Duration::from_secs(1);
 
 pub(in crate::member) struct Pool {
     config: Rc<MemberConfig>,
+    /// Places for connections, with requests under way and kept.
     places: Semaphore,
     /// Bytes of requests that wait for a place.
     waiting: Cell<usize>,
+    uploads: Rc<Uploads>,
     /// Connections without a request, the latest at the end, and since when.
     idle: RefCell<VecDeque<(Instant, Stream)>>,
     kept: Notify,
@@ -51,10 +53,12 @@ pub(super) struct Open {
 
 impl Pool {
     pub(in crate::member) fn new(config: Rc<MemberConfig>) -> Pool {
+        let places = Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS));
         Pool {
             config,
-            places: Semaphore::new(MOST),
+            places,
             waiting: Cell::new(0),
+            uploads: Rc::new(Uploads::new(MOST_UPLOADED)),
             idle: RefCell::default(),
             kept: Notify::new(),
             is_down: Cell::new(false),
@@ -127,9 +131,12 @@ impl Pool {
     pub(in crate::member) fn kept_count(&self) -> usize {
         self.idle.borrow().len()
     }
-    /// Bytes of requests that wait for a place.
-    pub(in crate::member) fn waiting(&self) -> usize {
-        self.waiting.get()
+    pub(super) fn uploads(&self) -> &Rc<Uploads> {
+        &self.uploads
+    }
+    /// Bytes of requests that wait for a place, and of uploads that the server has not taken.
+    pub(in crate::member) fn waiting(&self) -> u64 {
+        self.waiting.get() as u64 + self.uploads.held()
     }
 
     /// Keeps a connection for another request.

@@ -12,6 +12,8 @@ use crate::html::text::{coordinate, escape, name};
 
 /// Beyond this ratio of the largest to the smallest value a scale is logarithmic.
 const WIDE: f64 = 40.0;
+/// Most seeds of a law whose values are marked.
+const SEEDS: usize = 50;
 
 /// One drawing a metric; empty without metrics.
 pub(super) fn section<'a>(
@@ -48,7 +50,7 @@ fn card(figure: &Metric, groups: &Groups) -> String {
              <td>{mark}</td></tr>\n",
             tag(groups, i),
             name(&law.law),
-            law.mean.map_or(String::new(), |mean| scale.draw(mean, law.margin)),
+            scale.draw(law, figure.unit),
             escape(&law.text(figure.unit)),
         ));
     }
@@ -67,7 +69,8 @@ fn card(figure: &Metric, groups: &Groups) -> String {
         | FigureUnit::Rate => "",
     };
     let title = escape(&clip(&figure.title, 60));
-    let title = if figure.about == About::Run { capital(&title) } else { title };
+    let title =
+        if matches!(figure.about, About::Chosen | About::Run) { capital(&title) } else { title };
     format!(
         "<figure class=\"means\"><figcaption><h3>{title}</h3><span>{unit}{better}{}</span></figcaption>\n\
          <table><tbody>\n{rows}{}</tbody></table>\n{}{}</figure>\n",
@@ -159,13 +162,14 @@ impl Scale {
     /// The scale around the intervals of all laws: from 0 if 0 is near, logarithmic if values
     /// differ much.
     fn of(figure: &Metric) -> Scale {
-        let known = || figure.laws.iter().filter_map(|l| Some((l.mean?, l.margin.unwrap_or(0.0))));
-        let low = known().map(|(mean, margin)| mean - margin).fold(f64::INFINITY, f64::min);
-        let high = known().map(|(mean, margin)| mean + margin).fold(f64::NEG_INFINITY, f64::max);
+        let spans = || figure.laws.iter().filter_map(|law| law.span(figure.unit));
+        let values = || figure.laws.iter().flat_map(|law| &law.values).flatten().copied();
+        let ends = || spans().flatten().chain(values());
+        let low = ends().fold(f64::INFINITY, f64::min);
+        let high = ends().fold(f64::NEG_INFINITY, f64::max);
         if low > 0.0 && high / low > WIDE {
             return Scale { low, high, is_log: true };
         }
-        // Values cannot be below 0, so an interval ends there.
         let low = if low < 0.4 * high { 0.0 } else { low };
         Scale { low, high, is_log: false }
     }
@@ -183,14 +187,22 @@ impl Scale {
         100.0 * part.clamp(0.0, 1.0)
     }
 
-    fn draw(&self, mean: f64, margin: Option<f64>) -> String {
+    /// The mean, its interval or range, and the values of the seeds if there are several.
+    fn draw(&self, law: &LawMetric, unit: FigureUnit) -> String {
         let at = |value| coordinate(self.percent(value), 2);
-        let bar = margin.map_or(String::new(), |margin| {
-            let (from, to) = (self.percent(mean - margin), self.percent(mean + margin));
-            let width = coordinate(to - from, 2);
-            format!("<i class=\"bar\" style=\"left:{}%;width:{width}%\"></i>", at(mean - margin))
-        });
-        format!("<div>{bar}<i class=\"dot\" style=\"left:{}%\"></i></div>", at(mean))
+        let (Some(mean), Some([low, high])) = (law.mean, law.span(unit)) else {
+            return String::new();
+        };
+        let mut out = String::from("<div>");
+        if low < high {
+            let width = coordinate(self.percent(high) - self.percent(low), 2);
+            out += &format!("<i class=\"bar\" style=\"left:{}%;width:{width}%\"></i>", at(low));
+            let seeds = law.values.iter().flatten().take(SEEDS);
+            seeds.for_each(|value| {
+                out += &format!("<i class=\"seed\" style=\"left:{}%\"></i>", at(*value));
+            });
+        }
+        out + &format!("<i class=\"dot\" style=\"left:{}%\"></i></div>", at(mean))
     }
 
     /// Labels of the ends; empty if all values are the same.
@@ -217,6 +229,7 @@ mod tests {
             values: Vec::new(),
             mean: Some(*mean),
             margin: *margin,
+            range: None,
             standing: Standing::Unknown,
         };
         Scale::of(&Metric {
@@ -237,13 +250,23 @@ mod tests {
             (near.percent(85.0), near.percent(92.0), near.percent(99.0)),
             (0.0, 50.0, 100.0)
         );
+        // No value is below 0, so an interval ends there.
         let from_zero = scale(&[(10.0, Some(12.0)), (50.0, None)]);
         assert_eq!((from_zero.low, from_zero.percent(25.0)), (0.0, 50.0));
         let wide = scale(&[(0.5, None), (5000.0, None)]);
         assert!(wide.is_log && (wide.percent(50.0) - 50.0).abs() < 1e-9);
+        let law = LawMetric {
+            law: String::new(),
+            values: vec![Some(5.0), Some(500.0)],
+            mean: Some(50.0),
+            margin: None,
+            range: Some([5.0, 500.0]),
+            standing: Standing::Unknown,
+        };
         assert_eq!(
-            wide.draw(50.0, Some(0.0)),
-            "<div><i class=\"bar\" style=\"left:50%;width:0%\"></i>\
+            wide.draw(&law, FigureUnit::Packets),
+            "<div><i class=\"bar\" style=\"left:25%;width:50%\"></i>\
+             <i class=\"seed\" style=\"left:25%\"></i><i class=\"seed\" style=\"left:75%\"></i>\
              <i class=\"dot\" style=\"left:50%\"></i></div>"
         );
     }

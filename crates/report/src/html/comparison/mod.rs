@@ -52,6 +52,13 @@ fn document(
     out.push_str("<main>\n");
     out.push_str(&verdict(comparison, groups));
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
+    out.push_str(&section(
+        "h-chosen",
+        "Figures that were asked for",
+        "",
+        of(About::Chosen),
+        groups,
+    ));
     out.push_str(&section("h-run", "Figures", &run_note(comparison), of(About::Run), groups));
     let note = "Completion time over the time alone on the path, of the flows that completed.";
     let heading = "Slowdown by flow size";
@@ -142,10 +149,10 @@ fn named(law: &LawMetric, place: usize, groups: &Groups) -> String {
 /// A title that can stand alone.
 fn long_title(figure: &Metric) -> String {
     match figure.about {
-        About::Run if figure.unit == FigureUnit::Packets => {
+        About::Chosen | About::Run if figure.unit == FigureUnit::Packets => {
             format!("{} (packets)", capital(&figure.title))
         }
-        About::Run | About::Flows => capital(&figure.title),
+        About::Chosen | About::Run | About::Flows => capital(&figure.title),
         About::Sizes => format!("Slowdown, {}", figure.title),
         About::Changes => format!("Fair after: {}", figure.title),
     }

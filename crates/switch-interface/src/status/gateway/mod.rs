@@ -3,7 +3,8 @@
 mod table;
 
 use serde::{Deserialize, Serialize};
-pub(super) use table::latency;
+
+use super::Latency;
 
 /// State of a gateway.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,10 +135,9 @@ pub struct GatewayMember {
     pub expected_bytes: u64,
     /// Answers so far.
     pub answered: u64,
-    /// Smoothed time from a request's coming to the end of its answer.
-    pub latency_s: f64,
-    /// Sum of these times over all answers.
-    pub latency_sum_s: f64,
+    /// Times from requests' coming to the ends of their answers.
+    #[serde(flatten)]
+    pub latency: Latency,
     /// Requests that were sent again, to this member or another one, after a connection was lost.
     pub sent_again: u64,
 }

@@ -2,11 +2,12 @@
 
 use ratewire_status::table::{facts, section, uptime};
 use ratewire_table::Column;
-use ratewire_units::{Bytes, Duration};
+use ratewire_units::Bytes;
 
 use super::{ClientCounts, GatewayMember, GatewayStatus, RequestCounts};
+use crate::status::latency::latency;
 
-fn columns() -> [Column; 9] {
+fn columns() -> [Column; 10] {
     [
         Column::text("member"),
         Column::text("state"),
@@ -15,6 +16,7 @@ fn columns() -> [Column; 9] {
         Column::number("under way"),
         Column::number("expected"),
         Column::number("latency"),
+        Column::number("p99"),
         Column::number("sent again"),
         Column::text("because"),
     ]
@@ -67,7 +69,7 @@ impl GatewayStatus {
     }
 }
 
-fn row(member: &GatewayMember) -> [String; 9] {
+fn row(member: &GatewayMember) -> [String; 10] {
     let connected = if member.is_connected { "yes" } else { "no" };
     [
         member.name.clone(),
@@ -76,13 +78,9 @@ fn row(member: &GatewayMember) -> [String; 9] {
         member.waiting.to_string(),
         member.under_way.to_string(),
         Bytes::new(member.expected_bytes).to_string(),
-        latency(member.latency_s),
+        latency(member.latency.latency_s),
+        member.latency.p99(),
         member.sent_again.to_string(),
         member.reason.clone().unwrap_or_default(),
     ]
-}
-
-/// A time in seconds, to the microsecond.
-pub(in crate::status) fn latency(seconds: f64) -> String {
-    Duration::from_micros((seconds * 1e6).round() as u64).to_string()
 }

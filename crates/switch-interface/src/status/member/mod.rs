@@ -4,6 +4,8 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
+use super::Latency;
+
 /// State of a program in front of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberProgramStatus {
@@ -35,14 +37,14 @@ pub struct MemberProgramStatus {
     pub server_in_use: u64,
     /// Connections with the server that are kept for further requests.
     pub server_kept: u64,
-    /// Bytes of requests that wait for a connection with the server.
+    /// Bytes of requests that wait for a connection with the server, and of uploads that it has not
+    /// taken.
     pub waiting_bytes: u64,
     /// Bytes of answers that wait to leave.
     pub reply_bytes: u64,
-    /// Smoothed time from a request's coming to the end of its answer.
-    pub latency_s: f64,
-    /// Sum of these times over all answers.
-    pub latency_sum_s: f64,
+    /// Times from requests' coming to the ends of their answers.
+    #[serde(flatten)]
+    pub latency: Latency,
 }
 
 impl MemberProgramStatus {

@@ -4,7 +4,7 @@ use ratewire_status::table::{facts, uptime};
 use ratewire_units::Bytes;
 
 use super::{MemberProgramStatus, ServedCounts};
-use crate::status::gateway::latency;
+use crate::status::latency::latency;
 
 impl MemberProgramStatus {
     /// The state as text in lines, in ASCII without control characters but for ends of lines.
@@ -24,6 +24,7 @@ impl MemberProgramStatus {
             "{}; connections: {} in use, {} kept",
             self.server, self.server_in_use, self.server_kept
         );
+        let (latency_s, p99) = (self.latency.latency_s, self.latency.p99());
         let (waiting, replies) = (Bytes::new(self.waiting_bytes), Bytes::new(self.reply_bytes));
         facts(
             &mut out,
@@ -36,7 +37,7 @@ impl MemberProgramStatus {
                 ("requests", requests),
                 ("failed", format!("{} ({causes})", failed.all())),
                 ("waiting", format!("{waiting} of requests, {replies} of answers")),
-                ("latency", latency(self.latency_s)),
+                ("latency", format!("{}, p99 {p99}", latency(latency_s))),
             ],
         );
         out

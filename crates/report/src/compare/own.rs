@@ -1,53 +1,60 @@
 //! Figures that sweeps have beside those by which laws are compared.
 
-use super::SweepFigure;
+use super::figures::Measured;
+use super::{About, Better, FigureUnit};
 use crate::Summary;
-use crate::compare::{About, FigureUnit};
 
 /// A figure, and how it is read off a summary.
-pub(super) struct OwnFigure {
-    pub(super) name: &'static str,
+struct OwnFigure {
+    name: &'static str,
     title: &'static str,
     unit: FigureUnit,
+    better: Better,
     value: fn(&Summary) -> Option<f64>,
 }
 
-impl OwnFigure {
-    pub(super) fn value(&self, summary: &Summary) -> Option<f64> {
-        (self.value)(summary).filter(|value| value.is_finite())
-    }
-
-    pub(super) fn figure(&self) -> SweepFigure {
-        let (name, title) = (self.name.to_string(), self.title.to_string());
-        SweepFigure { name, title, unit: self.unit, about: About::Flows }
-    }
+/// The figures, in the order of the page.
+pub(crate) fn own() -> Vec<Measured> {
+    let measured = |own: &OwnFigure| Measured {
+        name: own.name.into(),
+        title: own.title.into(),
+        at: String::new(),
+        about: About::Flows,
+        unit: own.unit,
+        better: own.better,
+        value: Box::new(own.value),
+    };
+    OWN.iter().map(measured).collect()
 }
 
-/// The figures, in the order of the page. To add one, add an entry, and a row to
-/// `docs/reference/files.md`.
-pub(super) const OWN: [OwnFigure; 8] = [
+/// To add a figure, add an entry, and a row to `docs/reference/files.md`.
+static OWN: [OwnFigure; 10] = [
     OwnFigure {
         name: "goodput_bps",
         title: "goodput of listed flows",
         unit: FigureUnit::Rate,
+        better: Better::More,
         value: goodput_bps,
     },
     OwnFigure {
         name: "jain_index",
         title: "Jain’s index",
         unit: FigureUnit::Index,
+        better: Better::More,
         value: |summary| summary.jain_index,
     },
     OwnFigure {
         name: "rtt_mean_s",
         title: "mean RTT",
         unit: FigureUnit::Seconds,
+        better: Better::Less,
         value: rtt_mean_s,
     },
     OwnFigure {
         name: "retransmitted_packets",
         title: "packets sent again",
         unit: FigureUnit::Count,
+        better: Better::Less,
         value: |summary| {
             let sum: u64 = summary.flows.iter().map(|flow| flow.retransmitted_packets).sum();
             (!summary.flows.is_empty()).then_some(sum as f64)
@@ -57,25 +64,43 @@ pub(super) const OWN: [OwnFigure; 8] = [
         name: "marks_packets",
         title: "marks",
         unit: FigureUnit::Count,
+        better: Better::Neither,
         value: |summary| Some(summary.links.iter().map(|link| link.marks).sum::<u64>() as f64),
     },
     OwnFigure {
         name: "completion_mean_s",
         title: "mean completion time",
         unit: FigureUnit::Seconds,
+        better: Better::Less,
         value: |summary| summary.completions.as_ref().map(|all| all.mean_s),
     },
     OwnFigure {
         name: "completion_median_s",
         title: "median completion time",
         unit: FigureUnit::Seconds,
+        better: Better::Less,
         value: |summary| summary.completions.as_ref().map(|all| all.median_s),
     },
     OwnFigure {
         name: "completion_p99_s",
         title: "completion time, 99 %",
         unit: FigureUnit::Seconds,
+        better: Better::Less,
         value: |summary| summary.completions.as_ref().map(|all| all.p99_s),
+    },
+    OwnFigure {
+        name: "slowdown_median",
+        title: "median slowdown",
+        unit: FigureUnit::Ratio,
+        better: Better::Less,
+        value: |summary| summary.completions.as_ref().and_then(|all| all.slowdown_median),
+    },
+    OwnFigure {
+        name: "slowdown_p99",
+        title: "slowdown, 99 %",
+        unit: FigureUnit::Ratio,
+        better: Better::Less,
+        value: |summary| summary.completions.as_ref().and_then(|all| all.slowdown_p99),
     },
 ];
 

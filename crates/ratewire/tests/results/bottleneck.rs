@@ -1,0 +1,61 @@
+//! Figures of all laws are about the same links, which the runs do not choose.
+
+use ratewire::Experiment;
+use ratewire::report::verdict_links;
+
+/// The links that figures of a run are about, one list a law.
+fn links(text: &str, laws: &[&str]) -> Vec<Vec<String>> {
+    let experiment = Experiment::parse("test.toml", text).expect("a scenario");
+    let results =
+        experiment.laws(laws.iter().copied()).run().unwrap_or_else(|wrong| panic!("{wrong}"));
+    let runs = results.runs().iter().map(|run| run.clone().into_report());
+    runs.map(|run| verdict_links(&[run])).collect()
+}
+
+const PARKING_LOT: &str = r#"
+duration = "1 s"
+law = "xcp"
+[topology]
+kind   = "parking-lot"
+hops   = 3
+link   = { rate = "100 Mbit/s", delay = "10 ms" }
+access = { rate = "1 Gbit/s", delay = "1 ms" }
+[[link]]
+name = "hop2"
+rate = "60 Mbit/s"
+[[link]]
+name = "hop3"
+rate = "80 Mbit/s"
+"#;
+
+fn flow(from: &str, to: &str, more: &str) -> String {
+    format!("[[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\n{more}\n")
+}
+
+#[test]
+fn where_flows_get_the_least_each_is_the_bottleneck_under_every_law() {
+    let cross = flow("s0", "d0", "") + &flow("s1", "d1", "") + &flow("s2", "d2", "");
+    let text = PARKING_LOT.to_string() + &cross;
+    assert_eq!(links(&text, &["cubic", "hpcc", "xcp"]), [["hop2"]; 3]);
+    // Three flows on 80 Mbit/s get less than two on 60.
+    let more = text.clone() + &flow("s3", "d3", "count = 2");
+    assert_eq!(links(&more, &["cubic"]), [["hop3"]]);
+    // What a flow of constant rate takes is not for others: 40 Mbit/s are left of 100 for two.
+    let constant =
+        text.clone() + &flow("s1", "d1", "app = { constant = { rate = \"60 Mbit/s\" } }");
+    assert_eq!(links(&constant, &["cubic"]), [["hop1"]]);
+}
+
+#[test]
+fn without_flows_that_take_all_the_most_loaded_link_is_it() {
+    let sized = |bytes: &str| format!("size = \"{bytes}\"");
+    let first = flow("s1", "d1", &sized("3 MB")) + &flow("s2", "d2", &sized("1 MB"));
+    assert_eq!(links(&(PARKING_LOT.to_string() + &first), &["cubic", "xcp"]), [["hop1"]; 2]);
+    // Equal paths share what arrives, so that no link of a fabric stands out by chance.
+    let fabric = "duration = \"10 ms\"\nlaw = \"dctcp\"\n[topology]\nkind = \"fat-tree\"\nk = 4\n\
+        link = { rate = \"1 Gbit/s\", delay = \"5 us\" }\n\
+        access = { rate = \"1 Gbit/s\", delay = \"5 us\" }\n\
+        [[traffic]]\narrivals = { poisson = \"1000 /s\" }\nsizes = { fixed = \"10 KB\" }\n";
+    // All links from and to hosts; those above carry less.
+    assert_eq!(links(fabric, &["dctcp"])[0].len(), 32);
+}
