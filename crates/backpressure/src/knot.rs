@@ -9,14 +9,14 @@
 use std::collections::BTreeSet;
 
 /// The largest set of `suspects` in which each is stuck while all of them are; empty if there is
-/// none.
+/// none. `free` returns the members of a set that are not stuck while the others are.
 pub fn knot<K: Ord + Copy>(
     suspects: BTreeSet<K>,
-    mut is_stuck: impl FnMut(K, &BTreeSet<K>) -> bool,
+    mut free: impl FnMut(&BTreeSet<K>) -> Vec<K>,
 ) -> BTreeSet<K> {
     let mut knot = suspects;
     loop {
-        let free: Vec<K> = knot.iter().copied().filter(|k| !is_stuck(*k, &knot)).collect();
+        let free = free(&knot);
         if free.is_empty() {
             return knot;
         }

@@ -12,7 +12,10 @@ fn waiting(edges: &[(u32, &[u32])]) -> BTreeMap<u32, BTreeSet<u32>> {
 /// The knot in which a member is stuck if one member that it waits for is.
 fn find(edges: &BTreeMap<u32, BTreeSet<u32>>) -> (BTreeSet<u32>, Vec<u32>) {
     let of = |k: u32| edges.get(&k).cloned().unwrap_or_default();
-    let knot = knot(edges.keys().copied().collect(), |k, set| !of(k).is_disjoint(set));
+    let free = |set: &BTreeSet<u32>| {
+        set.iter().copied().filter(|k| of(*k).is_disjoint(set)).collect::<Vec<_>>()
+    };
+    let knot = knot(edges.keys().copied().collect(), free);
     let ring = ring(&knot, of);
     (knot, ring)
 }

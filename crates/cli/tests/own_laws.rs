@@ -121,6 +121,46 @@ fn checks_report_what_a_law_does_wrong_and_outlive_its_crash() {
     assert_eq!(unknown.status.code(), Some(3), "{}", err(&unknown));
 }
 
+#[test]
+fn a_check_counts_only_if_its_process_prints_the_result_in_time() {
+    let folder = folder("ended-checks");
+    let own = new_law(&folder, "mine");
+    let source = std::fs::read_to_string(own.join("mine.c")).expect("the law");
+    let with = |code: &str, args: &[&str]| {
+        let text = source.replace("return s->window;", &format!("{code}\n\treturn s->window;"));
+        assert_ne!(text, source);
+        write(&own, "mine.c", &format!("#include <stdio.h>\n#include <stdlib.h>\n{text}"));
+        make(&own);
+        let done = ratewire(&own, &[&["check-law", "./mine.so"], args].concat());
+        assert_eq!(done.status.code(), Some(1), "{}{}", out(&done), err(&done));
+        out(&done)
+    };
+    for code in ["exit(0);", "exit(1);", "printf(\"result: 5 sequences\\n\"); exit(0);"] {
+        let printed = with(code, &[]);
+        assert_eq!(printed.matches("FAIL  ").count(), 5, "{code}: {printed}");
+        assert!(printed.contains("FAIL  wild"), "{code}: {printed}");
+        assert!(printed.contains("a law must not end it"), "{code}: {printed}");
+    }
+    let printed = with("for (;;) ;", &["--deadline", "2 s"]);
+    assert!(printed.contains("FAIL  wild"), "{printed}");
+    let late = "not over after 2 s: a function of the law may never return; --deadline gives";
+    assert_eq!(printed.matches(late).count(), 5, "{printed}");
+    // What a law prints is no result, and does not hide it.
+    let chatty = "fputs(\"window\", stdout);";
+    let text = source.replace("return s->window;", &format!("{chatty}\n\treturn s->window;"));
+    write(&own, "mine.c", &format!("#include <stdio.h>\n#include <stdlib.h>\n{text}"));
+    make(&own);
+    let printed = out(&made(&own, &["check-law", "./mine.so"]));
+    assert_eq!(printed.matches("pass  ").count(), 5, "{printed}");
+    // A law that ends whoever loads it ends no more than the processes of its checks.
+    let loaded = "__attribute__((constructor)) static void ends(void) { exit(0); }\n";
+    write(&own, "mine.c", &format!("#include <stdlib.h>\n{source}\n{loaded}"));
+    make(&own);
+    let done = ratewire(&own, &["check-law", "./mine.so"]);
+    assert_eq!(done.status.code(), Some(1), "{}{}", out(&done), err(&done));
+    assert_eq!(out(&done).matches("FAIL  ").count(), 8, "{}", out(&done));
+}
+
 /// XCP in C as it is, and with a fault in its router or its receiver.
 #[test]
 fn feedback_that_a_law_in_c_loses_or_makes_is_found() {

@@ -64,6 +64,7 @@ mod value;
 
 use std::path::Path;
 
+use ratewire_files::{CONFIGURATION, read_text};
 use toml::de::DeTable;
 
 pub use host::Host;
@@ -75,12 +76,12 @@ pub use value::At;
 
 use source::Source;
 
-/// Reads the text of a configuration file.
+/// Reads the text of a configuration file: a regular file of at most 16 MiB.
 ///
 /// # Errors
 /// If the file cannot be read.
 pub fn read(file: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(file).map_err(|source| ConfigError::unreadable(file, source))
+    read_text(file, CONFIGURATION).map_err(|source| ConfigError::unreadable(file, source))
 }
 
 /// Parses the text of `file`, whose keys outside of tables and whose tables are `keys`. `read`

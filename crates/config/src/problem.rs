@@ -1,11 +1,11 @@
 //! Mistakes in a configuration, with their places and remedies.
 
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::nearest::nearest;
 
+use ratewire_files::FileError;
 use ratewire_units::text::legible;
 
 /// Most mistakes that an error lists.
@@ -25,7 +25,7 @@ pub struct ConfigError {
     pub file: Option<PathBuf>,
     /// Everything that is wrong, in the order of the file.
     pub problems: Vec<Problem>,
-    source: Option<io::Error>,
+    source: Option<FileError>,
 }
 
 /// One mistake.
@@ -51,9 +51,9 @@ impl ConfigError {
     }
 
     /// An error about a file that cannot be read.
-    pub(super) fn unreadable(file: &Path, source: io::Error) -> ConfigError {
+    pub(super) fn unreadable(file: &Path, source: FileError) -> ConfigError {
         let message = format!("cannot be read: {source}");
-        let help = "name a file of UTF-8 text that this user may read".to_string();
+        let help = source.help().to_string();
         let error = ConfigError::general(Some(file), message, help);
         ConfigError { source: Some(source), ..error }
     }

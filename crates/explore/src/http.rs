@@ -1,9 +1,14 @@
 //! The server: bounded connections and requests, and answers that are streamed.
+//!
+//! A connection is a stranger's until its request has shown the token. Strangers, who may say
+//! nothing, take no places from those that are answered: one more than the most ends the oldest.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,8 +20,8 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode};
 use ratewire_http::{Host, MOST, PATIENCE, PLAIN, accept, answer};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::{AbortHandle, JoinSet, yield_now};
 use tokio::time::timeout;
 
 use crate::access::{Token, is_own_host};
@@ -27,6 +32,8 @@ use crate::request::{MOST_BYTES, RequestError, RunRequest, StopRequest};
 use crate::runner::Runner;
 use crate::subject::Subject;
 
+/// Strangers' connections at a time.
+const MOST_STRANGERS: usize = 128;
 /// Time for which a client may read nothing while there is something to read.
 const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 
@@ -59,6 +66,17 @@ struct Site {
     html: Bytes,
     /// Runs what the page asks for; `None` where nothing is run.
     runner: Option<Arc<Runner>>,
+    /// Places of those that are answered.
+    places: Arc<Semaphore>,
+}
+
+/// A connection from its acceptance to its end.
+#[derive(Default)]
+struct Connection {
+    /// Whether its request has shown the token.
+    is_known: Arc<AtomicBool>,
+    /// Its place, once it has one.
+    place: OnceLock<OwnedSemaphorePermit>,
 }
 
 impl fmt::Debug for Site {
@@ -83,7 +101,13 @@ impl Server {
             }
             Subject::Sweep(sweep) => (page::of_sweep(&sweep), None),
         };
-        let site = Arc::new(Site { address, token, html: html.into(), runner });
+        let site = Arc::new(Site {
+            address,
+            token,
+            html: html.into(),
+            runner,
+            places: Arc::new(Semaphore::new(MOST)),
+        });
         Ok(Server { socket, site, write_patience: WRITE_PATIENCE })
     }
 
@@ -106,8 +130,8 @@ impl Server {
         format!("http://{}/?token={}", SocketAddr::new(ip, address.port()), token.as_str())
     }
 
-    /// Answers until the future is dropped, with at most 16 connections at a time: one more waits,
-    /// since each has little time for its request. A run that is under way then ends.
+    /// Answers until the future is dropped, at most 16 connections at a time: one more waits. A run
+    /// that is under way then ends.
     pub async fn serve(self) {
         match self.site.runner.clone() {
             Some(runner) => tokio::select! {
@@ -120,31 +144,47 @@ impl Server {
 
     /// Accepts connections until the future is dropped, which ends them and cancels their runs.
     async fn accept(self) {
-        let places = Arc::new(Semaphore::new(MOST));
         // Its drop ends all connections.
         let mut connections = JoinSet::new();
-        // The semaphore is never closed.
-        while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        let mut strangers: VecDeque<(AbortHandle, Arc<AtomicBool>)> = VecDeque::new();
+        loop {
+            let accepted = accept(&self.socket).await;
             while connections.try_join_next().is_some() {}
-            // A connection that the system cannot accept concerns only its page.
-            let Ok(stream) = accept(&self.socket).await else { continue };
-            let site = Arc::clone(&self.site);
-            let stream = WriteDeadline::new(stream, self.write_patience);
-            connections.spawn(async move {
-                answer(stream, |request| respond(&site, request)).await;
-                drop(place);
+            strangers.retain(|(task, is_known)| {
+                !task.is_finished() && !is_known.load(Ordering::Relaxed)
             });
+            if strangers.len() >= MOST_STRANGERS
+                && let Some((oldest, _)) = strangers.pop_front()
+            {
+                oldest.abort();
+            }
+            // A connection that the system cannot accept concerns only its page.
+            let Ok(stream) = accepted else { continue };
+            let (site, connection) = (Arc::clone(&self.site), Arc::new(Connection::default()));
+            let stream = WriteDeadline::new(stream, self.write_patience);
+            let is_known = Arc::clone(&connection.is_known);
+            let task = connections.spawn(async move {
+                answer(stream, |request| respond(&site, &connection, request)).await;
+            });
+            strangers.push_back((task, is_known));
+            // A request that is here already is read before more connections are taken.
+            yield_now().await;
         }
     }
 }
 
 type PageResponse = Response<Either<Full<Bytes>, Lines>>;
 
-async fn respond(site: &Site, request: Request<Incoming>) -> PageResponse {
+async fn respond(site: &Site, connection: &Connection, request: Request<Incoming>) -> PageResponse {
     if !is_own_host(Host::of(request.headers()), site.address) || !site.token.is_in(request.uri()) {
         let text = "open the address that `ratewire explore` has printed, with its token, by an IP address \
                     or as localhost\n";
         return whole(StatusCode::FORBIDDEN, PLAIN, text.into());
+    }
+    connection.is_known.store(true, Ordering::Relaxed);
+    // The semaphore is never closed, and a connection has one request.
+    if let Ok(place) = Arc::clone(&site.places).acquire_owned().await {
+        _ = connection.place.set(place);
     }
     let (method, path) = (request.method().clone(), request.uri().path().to_string());
     match (&method, path.as_str(), &site.runner) {

@@ -14,9 +14,9 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{Either, Full};
 use hyper::body::{Body, Incoming};
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -36,6 +36,7 @@ pub const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// Bytes of a request's head.
 const LONGEST_HEAD: usize = 16 << 10;
+const SEVERAL_HOSTS: &str = "a request has one field `Host`: leave the others out\n";
 /// Pause after a connection that the system cannot accept: it has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -54,17 +55,25 @@ pub async fn accept(socket: &TcpListener) -> io::Result<TcpStream> {
 }
 
 /// Answers the one request of a connection, whose head is at most 16 KiB long and comes within
-/// [`PATIENCE`]. A connection that fails concerns only its client.
+/// [`PATIENCE`]. A request that names several hosts is refused (RFC 9112, 3.2). A connection that
+/// fails concerns only its client.
 pub async fn answer<S, R, B>(stream: S, respond: impl Fn(Request<Incoming>) -> R)
 where
     S: AsyncRead + AsyncWrite + Unpin,
     R: Future<Output = Response<B>>,
-    B: Body + 'static,
+    B: Body<Data = Bytes> + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let service = service_fn(|request| {
-        let response = respond(request);
-        async { Ok::<_, Infallible>(response.await) }
+    let service = service_fn(|request: Request<Incoming>| {
+        // What stands between client and server may look at the other name.
+        let names_one = request.headers().get_all(HOST).iter().count() <= 1;
+        let response = names_one.then(|| respond(request));
+        async {
+            Ok::<_, Infallible>(match response {
+                Some(response) => response.await.map(Either::Left),
+                None => text(StatusCode::BAD_REQUEST, SEVERAL_HOSTS).map(Either::Right),
+            })
+        }
     });
     let mut server = http1::Builder::new();
     server.keep_alive(false).max_buf_size(LONGEST_HEAD);
@@ -116,6 +125,19 @@ mod tests {
         assert!(got.starts_with("HTTP/1.1 200 OK\r\n"), "{got}");
         assert!(got.contains("\r\ncache-control: no-store\r\n"), "{got}");
         assert!(got.ends_with("\r\n\r\n/a"), "{got}");
+    }
+
+    #[tokio::test]
+    async fn a_request_names_one_host() {
+        let one = "GET /a HTTP/1.1\r\nHost: x\r\n";
+        assert!(answered(&format!("{one}\r\n")).await.starts_with("HTTP/1.1 200 "));
+        for other in ["Host: x", "host: y", "HOST:"] {
+            let got = answered(&format!("{one}{other}\r\n\r\n")).await;
+            assert!(got.starts_with("HTTP/1.1 400 "), "{other}: {got}");
+            assert!(got.contains("one field `Host`"), "{other}: {got}");
+        }
+        // Programs of HTTP/1.0 name none.
+        assert!(answered("GET /a HTTP/1.0\r\n\r\n").await.starts_with("HTTP/1.0 200 "));
     }
 
     #[tokio::test]

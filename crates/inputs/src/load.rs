@@ -1,14 +1,12 @@
-//! From bytes on disk to text: the only place that opens a file.
+//! From bytes on disk to text.
 
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::ErrorKind;
 use std::path::Path;
+
+use ratewire_files::{FileError, INPUT, size};
 
 use crate::InputError;
 use crate::location::Location;
-
-/// The largest file that is read, in bytes: 64 MiB. A trace of 104 days at 1 Mbit/s has this size.
-pub const LARGEST: u64 = 64 << 20;
 
 /// Reads a file into text for the parsers, with [`decode`]. The display name to hand on is
 /// `path.display()`.
@@ -18,43 +16,24 @@ pub const LARGEST: u64 = 64 << 20;
 /// not text.
 pub fn read(path: &Path) -> Result<String, InputError> {
     let name = path.display().to_string();
-    let at = Location::whole(&name);
-    let refused = |error: std::io::Error| {
-        at.error(
-            match error.kind() {
-                ErrorKind::NotFound => "no such file".to_string(),
-                ErrorKind::IsADirectory => "a folder, not a file".to_string(),
-                ErrorKind::PermissionDenied => "a file that this user may not read".to_string(),
-                _ => error.to_string(),
-            },
-            "a file that exists and may be read",
-            "check the path",
-        )
-    };
-    // Opening a pipe would block, and so would some files of the kernel.
-    let mut options = std::fs::File::options();
-    let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(refused)?;
-    let about = file.metadata().map_err(refused)?;
-    if about.is_dir() {
-        return Err(refused(ErrorKind::IsADirectory.into()));
-    }
-    if !about.is_file() {
-        let remedy = "copy its content into a regular file";
-        return Err(at.error("a device, pipe or socket", "a regular file", remedy));
-    }
-    let too_large = || {
-        let allowed = format!("files of up to {} MiB", LARGEST >> 20);
-        at.error("a file that is larger", allowed, "leave out what is not needed")
-    };
-    if about.len() > LARGEST {
-        return Err(too_large());
-    }
-    // A file may grow while it is read, and files below `/proc` report no length.
-    let mut bytes = Vec::with_capacity(about.len() as usize);
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(refused)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(too_large());
-    }
+    let bytes = ratewire_files::read(path, INPUT).map_err(|error| {
+        let (found, allowed) = match &error {
+            FileError::Io(source) => {
+                let found = match source.kind() {
+                    ErrorKind::PermissionDenied => "a file that this user may not read".to_string(),
+                    _ => error.to_string(),
+                };
+                (found, "a file that exists and may be read".to_string())
+            }
+            FileError::NotRegular(kind) => {
+                (format!("{kind}, not a regular file"), "a regular file".to_string())
+            }
+            FileError::TooLong(_) | FileError::NotText(_) => {
+                (format!("a file {error}"), format!("files of up to {}", size(INPUT)))
+            }
+        };
+        Location::whole(&name).error(found, allowed, error.help())
+    })?;
     decode(&name, bytes)
 }
 
@@ -120,22 +99,25 @@ mod tests {
         let error = read(Path::new("no/such/file")).unwrap_err();
         assert_eq!((error.file.as_str(), error.line), ("no/such/file", None));
         assert_eq!(error.found, "no such file");
-        assert_eq!(read(Path::new(".")).unwrap_err().found, "a folder, not a file");
+        let folder = read(Path::new(".")).unwrap_err();
+        assert_eq!(folder.found, "a folder, not a regular file");
+        let device = read(Path::new("/dev/zero")).unwrap_err();
+        assert_eq!(
+            device.to_string(),
+            "/dev/zero: found a device, not a regular file; allowed: a regular file; copy its \
+             content into a regular file"
+        );
     }
 
     #[test]
-    fn what_may_never_end_is_not_read() {
-        let found = |path: &Path| read(path).unwrap_err().found;
-        assert_eq!(found(Path::new("/dev/zero")), "a device, pipe or socket");
+    fn a_long_file_is_refused_with_the_limit() {
         let folder = tempfile::tempdir().unwrap();
-        let pipe = folder.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
-        assert!(made.success());
-        assert_eq!(found(&pipe), "a device, pipe or socket");
         let large = folder.path().join("large");
-        std::fs::File::create(&large).unwrap().set_len(LARGEST + 1).unwrap();
-        assert_eq!(found(&large), "a file that is larger");
-        std::fs::File::options().write(true).open(&large).unwrap().set_len(LARGEST).unwrap();
-        assert_eq!(read(&large).unwrap().len() as u64, LARGEST);
+        std::fs::File::create(&large).unwrap().set_len(INPUT + 1).unwrap();
+        let error = read(&large).unwrap_err();
+        assert_eq!(error.found, "a file longer than 64 MiB");
+        assert_eq!(error.allowed, "files of up to 64 MiB");
+        std::fs::File::options().write(true).open(&large).unwrap().set_len(INPUT).unwrap();
+        assert_eq!(read(&large).unwrap().len() as u64, INPUT);
     }
 }

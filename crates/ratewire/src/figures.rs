@@ -1,9 +1,9 @@
 //! Figures of results, to be drawn for a paper.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ratewire_files::RESULTS;
 use ratewire_report::draw::{self, Figure, Format, Listed, Panels, Style};
 use ratewire_report::html;
 
@@ -13,8 +13,6 @@ use crate::{Error, Results};
 
 /// Pages of results, in the order in which a folder is searched.
 const PAGES: [&str; 3] = [REPORT[0], COMPARISON[0], SWEEP[0]];
-/// Most bytes of a file that is read as a page.
-const LARGEST: u64 = 64_000_000;
 
 /// The figures of results: of runs, of a comparison, or of a sweep.
 ///
@@ -53,11 +51,7 @@ impl Figures {
         } else {
             results.to_path_buf()
         };
-        let about = fs::metadata(&page).map_err(|e| wrong(&page, e))?;
-        if !about.is_file() || about.len() > LARGEST {
-            return Err(wrong(&page, io::Error::other("it is no page of results")));
-        }
-        let bytes = fs::read(&page).map_err(|e| wrong(&page, e))?;
+        let bytes = ratewire_files::read(&page, RESULTS).map_err(|e| wrong(&page, e.into()))?;
         let of_page = draw::Figures::read(&String::from_utf8_lossy(&bytes));
         let of_page = of_page.map_err(|e| wrong(&page, io::Error::other(e)))?;
         Ok(Figures { place: page, of_page })
@@ -142,6 +136,8 @@ impl Results {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -82,12 +82,12 @@ pub trait Listener: Sync {
     /// A run has reached `progress`; a break ends the run with
     /// [`Error::Stopped`](crate::Error::Stopped).
     ///
-    /// A break for the reason [`Interrupted`] ends a simulated run at its next sample, and an
-    /// emulated one at once. It keeps the results so far:
+    /// A break for the reason [`Interrupted`] ends a simulated run at its next sample, or soon if
+    /// that is far away, and an emulated one at once. It keeps the results so far:
     /// [`Run::is_partial`](crate::Run::is_partial).
     ///
     /// Called at the start of a run, at each sampling instant of a simulated run, and about every
-    /// 65,536 events.
+    /// 16,384 events.
     fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<StopReason> {
         ControlFlow::Continue(())
     }
@@ -187,8 +187,8 @@ impl Listener for Cancel {
 /// Interrupts runs from outside, and keeps what they have measured: a listener whose clones share
 /// one switch.
 ///
-/// A simulated run ends at its next sample, an emulated one at once, and its results are partial. A
-/// run that has not begun has no results.
+/// A simulated run ends at its next sample, or soon if that is far away, an emulated one at once.
+/// Its results are partial. A run that has not begun has no results.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 

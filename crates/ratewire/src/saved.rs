@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use ratewire_files::RESULTS;
 use ratewire_report::{FlowRow, GroupRow, JSON_HEAD, LinkRow, Transfer, html};
 use serde::Deserialize;
 
@@ -15,8 +16,6 @@ use crate::results::tables::{
 };
 use crate::{Error, Figures, Results, Run, Samples};
 
-/// Most bytes of a file that is read whole.
-const LARGEST: u64 = 256_000_000;
 /// Files in a run's folder that belong to its results.
 const OF_RUN: [&str; 8] =
     [RUN_FILE, SCENARIO_FILE, FLOWS, LINKS, COMPLETIONS, GROUPS, CONNECTIONS, SENDERS];
@@ -168,7 +167,7 @@ impl SavedResults {
         let text = |name: &str| {
             let stored = files.iter().find(|(path, _)| path == name);
             let none = || wrong(name, "no results of `ratewire run` are there");
-            whole(&stored.ok_or_else(none)?.1, || wrong(name, "the file is too large"))
+            whole(&stored.ok_or_else(none)?.1)
         };
         let [page, json] = [text(REPORT[0])?, text(REPORT[1])?];
         if !json.starts_with(JSON_HEAD) {
@@ -290,12 +289,7 @@ impl SavedResults {
     }
 }
 
-/// The text of a file that is not larger than [`LARGEST`].
-fn whole(stored: &Stored, too_large: impl Fn() -> Error) -> Result<String, Error> {
-    if let Stored::File(path) = stored
-        && path.metadata().is_ok_and(|about| about.len() > LARGEST)
-    {
-        return Err(too_large());
-    }
-    Ok(String::from_utf8_lossy(&stored.bytes()?).into_owned())
+/// The text of a file, which has at most [`RESULTS`] bytes.
+fn whole(stored: &Stored) -> Result<String, Error> {
+    Ok(String::from_utf8_lossy(&stored.bytes_up_to(RESULTS)?).into_owned())
 }

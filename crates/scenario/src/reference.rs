@@ -102,7 +102,7 @@ A scenario is a TOML file. A quantity is a text with a unit; only values without
 A size in packets means full packets for the capacity of a queue, and full payloads
 (without congestion header) for payload. A key that is unknown, or that nothing reads, is an
 error. Each table of a list is written `[[flow]]`; a single one may be written `[flow]`. File names
-are relative to the scenario's folder; files must be regular and have at most 64 MiB.
+are relative to the scenario's folder. Scenario and files must be regular files of at most 64 MiB.
 
 Names of flows and links with an arrow, such as `s1->d1`, may also be written `s1-d1` or `s1:d1`, in a scenario and
 on the command line: a shell takes `>` for a redirection. An exact name wins; a spelling of several names is an error.

@@ -39,10 +39,11 @@ pub trait Recorder: Send {
     fn frame(&mut self, _seen: &CapturedFrame) {}
     /// A followed packet was acknowledged or lost.
     fn followed(&mut self, _followed: &Followed) {}
-    /// Progress of the run; a break ends the run, at a sampling instant with the outcome so far,
-    /// else with [`RunError::Stopped`](crate::RunError::Stopped).
+    /// Progress of the run; a break ends the run with the outcome so far, at its start with
+    /// [`RunError::Stopped`](crate::RunError::Stopped).
     ///
-    /// Called at each sampling instant, and about every 65,536 events.
+    /// Called at each sampling instant, about every 16,384 events, and about every 16,384 packets
+    /// that one event sends. The latter calls must break again if one has.
     fn progress(&mut self, _progress: &Progress) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }

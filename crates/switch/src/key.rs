@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ratewire_acp::{Credentials, KeyPair};
 use ratewire_daemon::secret::warn_if_others_may_read;
+use ratewire_files::{SECRET, read_text};
 
 /// A file of a key.
 #[derive(Debug)]
@@ -48,8 +49,8 @@ impl KeyFile {
     /// # Errors
     /// When the file cannot be read, or has no key.
     pub fn read(path: &Path) -> Result<Credentials, KeyError> {
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|error| KeyError::Io(path.to_path_buf(), error))?;
+        let text = read_text(path, SECRET);
+        let text = text.map_err(|error| KeyError::Io(path.to_path_buf(), error.into()))?;
         warn_if_others_may_read(path);
         let key = parse(text.trim()).ok_or_else(|| KeyError::Malformed(path.to_path_buf()))?;
         Ok(Credentials::Shared(key))

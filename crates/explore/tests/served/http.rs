@@ -1,6 +1,7 @@
 //! Requests and answers.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,9 +82,34 @@ fn requests_have_bounds() {
     let head = format!("GET / HTTP/1.1\r\nHost: {host}\r\nX: {}\r\n\r\n", "x".repeat(40_000));
     let refused = page.ask(&head);
     assert!(!refused.contains("200 OK"), "{refused}");
-    // Connections that say nothing do not keep others from being answered, 15 of 16 at a time.
-    let _silent: Vec<_> = (0..15).map(|_| page.send(b"GET")).collect();
-    assert!(post(2, "{}").starts_with("HTTP/1.1 422 "));
+    let host_twice = format!("GET /?token={token} HTTP/1.1\r\nHost: {host}\r\n");
+    assert!(page.ask(&format!("{host_twice}\r\n")).starts_with("HTTP/1.1 200 "));
+    let refused = page.ask(&format!("{host_twice}Host: evil.example\r\n\r\n"));
+    assert!(refused.starts_with("HTTP/1.1 400 "), "{refused}");
+}
+
+/// Connections without a request have some seconds for one. The page does not wait for them.
+#[test]
+fn connections_that_say_nothing_do_not_delay_the_page() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::scenario(&file);
+    let (host, token) = page.parts();
+    let open = || page.ask(&format!("GET /?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    let silent = |number: usize| {
+        let streams: Vec<_> = (0..number).map(|_| page.send(b"GET")).collect();
+        streams.iter().for_each(|stream| stream.set_nonblocking(true).expect("a stream"));
+        streams
+    };
+    let waits = |stream: &TcpStream| {
+        stream.peek(&mut [0]).is_err_and(|e| e.kind() == ErrorKind::WouldBlock)
+    };
+    let few = silent(64);
+    assert!(open().starts_with("HTTP/1.1 200 "));
+    assert!(few.iter().all(waits), "the page has waited until they were ended");
+    // The oldest of many end.
+    let many = silent(200);
+    assert!(open().starts_with("HTTP/1.1 200 "));
+    assert!(!few.iter().any(waits) && many.iter().rev().take(100).all(waits));
 }
 
 #[test]

@@ -69,6 +69,39 @@ fn a_file_is_checked() {
 }
 
 #[test]
+fn files_that_are_no_regular_ones_are_refused() {
+    let folder = folder("groups-irregular");
+    let set = folder.join("set");
+    let checked = || {
+        // A pipe would never be read to its end.
+        let args = ["60", common::PROGRAM, "check", "groups.toml"];
+        let done = ratewire_testing::run("timeout", &folder, &args);
+        assert!([2, 3].map(Some).contains(&done.status.code()), "{}", err(&done));
+        err(&done)
+    };
+    let files = [
+        ("ca.pem", "longer than 1 MiB"),
+        ("paris.pem", "longer than 1 MiB"),
+        ("paris.key", "longer than 1 MiB"),
+        ("groups.toml", "longer than 16 MiB"),
+    ];
+    for (named, limit) in files {
+        write(&folder, "groups.toml", TWO);
+        std::fs::remove_dir_all(&set).ok();
+        assert!(program(&folder, &["certificates", "--config", "groups.toml"]).status.success());
+        let file = [&set, &folder].map(|place| place.join(named));
+        let file = file.into_iter().find(|file| file.exists()).expect("the file");
+        std::fs::File::create(&file).and_then(|file| file.set_len((16 << 20) + 1)).unwrap();
+        assert!(checked().contains(limit), "{named}: {}", checked());
+        std::fs::remove_file(&file).unwrap();
+        assert!(Command::new("mkfifo").arg(&file).status().unwrap().success());
+        let said = checked();
+        assert!(said.contains("not a regular file, but a pipe"), "{named}: {said}");
+        std::fs::remove_file(&file).unwrap();
+    }
+}
+
+#[test]
 fn certificates_are_those_of_the_file() {
     let folder = folder("groups-certificates");
     write(&folder, "groups.toml", TWO);

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ratewire_files::FileError;
 use rustls::pki_types::pem;
 
 use crate::config::Problem;
@@ -30,7 +31,10 @@ pub enum CertificateError {
     /// replaced.
     #[error("{} cannot be written", .0.display())]
     Write(PathBuf, #[source] io::Error),
-    /// A file is missing, or does not hold what its name says.
+    /// A file is missing, or cannot be read.
+    #[error("{} cannot be read", .0.display())]
+    File(PathBuf, #[source] FileError),
+    /// A file does not hold what its name says.
     #[error("{} cannot be read", .0.display())]
     Read(PathBuf, #[source] pem::Error),
     /// The key or a certificate in this file cannot be used.
@@ -44,6 +48,9 @@ impl CertificateError {
     }
     pub(super) fn read(file: &Path) -> impl FnOnce(pem::Error) -> CertificateError {
         |source| CertificateError::Read(file.to_path_buf(), source)
+    }
+    pub(super) fn file(file: &Path) -> impl FnOnce(FileError) -> CertificateError {
+        |source| CertificateError::File(file.to_path_buf(), source)
     }
     pub(super) fn unusable(file: &Path) -> impl FnOnce(rustls::Error) -> CertificateError {
         |source| CertificateError::Unusable(file.to_path_buf(), source)
@@ -67,12 +74,14 @@ impl CertificateError {
             CertificateError::Write(..) => {
                 "name a folder that this user may write, on a disk with free space".to_string()
             }
-            CertificateError::Read(file, _) if file.ends_with("ca.key") => {
+            CertificateError::File(file, _) | CertificateError::Read(file, _)
+                if file.ends_with("ca.key") =>
+            {
                 "only a set made with --keep-authority can be added to: name the folder with its \
                  ca.key, or make a new set for all daemons"
                     .to_string()
             }
-            CertificateError::Read(file, _) => {
+            CertificateError::File(file, _) | CertificateError::Read(file, _) => {
                 let name = file.file_name().unwrap_or_default().display();
                 format!("copy {name} of the set there, or {MAKE}")
             }

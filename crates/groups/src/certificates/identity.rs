@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ratewire_daemon::secret::warn_if_others_may_read;
+use ratewire_files::CERTIFICATES;
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
@@ -41,7 +42,7 @@ impl Identity {
             return Err(CertificateError::Unusable(pem, source));
         }
         warn_if_others_may_read(&key);
-        let key_der = PrivateKeyDer::from_pem_file(&key).map_err(CertificateError::read(&key))?;
+        let key_der: PrivateKeyDer<'static> = first(&key)?;
         let mut roots = RootCertStore::empty();
         for root in certificates(&ca)? {
             roots.add(root).map_err(CertificateError::unusable(&ca))?;
@@ -108,10 +109,17 @@ impl Identity {
     }
 }
 
+/// The first certificate, or the first key, in a file.
+pub(super) fn first<T: PemObject>(file: &Path) -> Result<T, CertificateError> {
+    let text = ratewire_files::read(file, CERTIFICATES).map_err(CertificateError::file(file))?;
+    T::from_pem_slice(&text).map_err(CertificateError::read(file))
+}
+
 /// The certificates in a file, at least one.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
-    let found = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
-    let found: Vec<CertificateDer<'static>> = found.map_err(CertificateError::read(file))?;
+    let text = ratewire_files::read(file, CERTIFICATES).map_err(CertificateError::file(file))?;
+    let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
+    let found = found.map_err(CertificateError::read(file))?;
     if found.is_empty() {
         return Err(CertificateError::Read(file.to_path_buf(), pem::Error::NoItemsFound));
     }

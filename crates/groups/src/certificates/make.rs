@@ -19,6 +19,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 
 use super::error::CertificateError;
+use super::identity::first;
 use super::name::dns_name;
 use crate::config::{Problem, check_name};
 
@@ -94,8 +95,7 @@ pub fn add(
     now: SystemTime,
 ) -> Result<Vec<PathBuf>, CertificateError> {
     let [key_file, file] = [KEY, CERTIFICATE].map(|name| folder.join(name));
-    let pem = CertificateDer::from_pem_file(&file).map_err(CertificateError::read(&file))?;
-    let key = PrivateKeyDer::from_pem_file(&key_file).map_err(CertificateError::read(&key_file))?;
+    let (pem, key): (_, PrivateKeyDer<'static>) = (first(&file)?, first(&key_file)?);
     let key = KeyPair::try_from(&key).map_err(CertificateError::Make)?;
     let is_new = |daemon: &&&str| !folder.join(format!("{daemon}.pem")).exists();
     let new: Vec<&str> = daemons.iter().filter(is_new).copied().collect();

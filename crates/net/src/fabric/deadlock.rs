@@ -1,6 +1,6 @@
 //! Rings of paused links that will never resume.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_backpressure::knot::{knot, ring};
 use ratewire_backpressure::queues::{Arrangement, QueueAddress};
@@ -22,6 +22,9 @@ pub struct Deadlock {
 
 /// A class or queue of a link, or the whole link.
 type Lane = (LinkId, u32);
+
+/// Packets that cannot move, by the link over which they came.
+type StuckPackets = BTreeMap<LinkId, Vec<QueuedPacket>>;
 
 /// The lane number of a whole link.
 const WHOLE: u32 = u32::MAX;
@@ -63,7 +66,7 @@ impl Fabric {
                 );
             }
         }
-        let knot = knot(suspects, |lane, set| self.is_stuck(lane, set, routes));
+        let knot = knot(suspects, |set| self.free_of(set, routes));
         let ring = ring(&knot, |lane| self.waits_for(lane, &knot, routes));
         if ring.is_empty() {
             return;
@@ -99,19 +102,49 @@ impl Fabric {
         lanes
     }
 
-    /// Whether packets that cannot move while all of `set` are paused keep this lane paused.
-    fn is_stuck(&self, (id, lane): Lane, set: &BTreeSet<Lane>, routes: &RouteStore) -> bool {
-        let Some(buffer) = self.buffer(id) else { return false };
+    /// The lanes of `set` that do not stay paused while all the others are. A switch with thousands
+    /// of links holds many packets: each is looked at once for all lanes.
+    fn free_of(&self, set: &BTreeSet<Lane>, routes: &RouteStore) -> Vec<Lane> {
+        let mut stuck: BTreeMap<u32, StuckPackets> = BTreeMap::new();
+        let mut stays = |&(id, lane): &Lane| {
+            let Some(buffer) = self.buffer(id) else { return false };
+            let of_node =
+                stuck.entry(buffer.node).or_insert_with(|| self.stuck_in(id, set, routes));
+            let held = of_node.get(&id).map_or(&[][..], Vec::as_slice);
+            self.is_kept_by((id, lane), held)
+        };
+        set.iter().filter(|lane| !stays(lane)).copied().collect()
+    }
+
+    /// The packets that cannot move while all of `set` are paused, of the switch that a link leads
+    /// to.
+    fn stuck_in(&self, id: LinkId, set: &BTreeSet<Lane>, routes: &RouteStore) -> StuckPackets {
+        let mut stuck = StuckPackets::new();
         let is_before = |next: LinkId| set.range((next, 0)..=(next, WHOLE)).next().is_some();
+        let Some(buffer) = self.buffer(id) else { return stuck };
         if !self.outputs_after(id).any(is_before) {
-            return false;
+            return stuck;
         }
+        for (_, held) in self.stuck_behind(buffer.node, set) {
+            if let Some(before) = routes.before(&held.label) {
+                stuck.entry(before).or_default().push(held);
+            }
+        }
+        stuck
+    }
+
+    /// Whether packets that cannot move while all of `set` are paused keep this lane paused.
+    fn is_stuck(&self, lane: Lane, set: &BTreeSet<Lane>, routes: &RouteStore) -> bool {
+        let stuck = self.stuck_in(lane.0, set, routes);
+        self.is_kept_by(lane, stuck.get(&lane.0).map_or(&[][..], Vec::as_slice))
+    }
+
+    /// Whether these packets, which came over the lane's link and cannot move, keep it paused.
+    fn is_kept_by(&self, (id, lane): Lane, held: &[QueuedPacket]) -> bool {
+        let Some(buffer) = self.buffer(id) else { return false };
         let by_flow = buffer.filter.is_some() && lane != WHOLE;
         let mut stuck = Bytes::ZERO;
-        for (_, held) in self.stuck_behind(buffer.node, set) {
-            if routes.before(&held.label) != Some(id) {
-                continue;
-            }
+        for held in held {
             let label = &held.label;
             if by_flow && held.counted && u32::from(label.lane) == lane {
                 return true;

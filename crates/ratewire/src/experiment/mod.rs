@@ -141,7 +141,7 @@ impl Experiment {
         let mut laws = known.laws.clone();
         law_files::know_law_files(&mut laws, path, values);
         // A file that cannot be read is refused below.
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let text = ratewire_inputs::read(path).unwrap_or_default();
         let mut files = ratewire_scenario::law_files(&text, values);
         files.retain(|file| laws.find(file).is_none());
         // A file that only a value names is the caller's choice, not the scenario's.

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use ratewire_files::RESULTS;
 use ratewire_report::JSON_HEAD;
 use serde::Deserialize;
 
@@ -47,7 +48,9 @@ pub fn own_folder(wanted: &Path, pages: [&str; 2], digest: &str) -> PathBuf {
 /// Results of a version that did not note the experiment count as another's.
 pub fn holds_another(folder: &Path, pages: [&str; 2], digest: &str) -> bool {
     let json = pages.into_iter().find(|page| page.ends_with(".json"));
-    let Some(Ok(text)) = json.map(|page| fs::read(folder.join(page))) else { return false };
+    let Some(Ok(text)) = json.map(|page| ratewire_files::read(&folder.join(page), RESULTS)) else {
+        return false;
+    };
     let held = serde_json::from_slice::<Held>(&text).map(|held| held.experiment.digest);
     text.starts_with(JSON_HEAD.as_bytes()) && held.map_or(true, |held| held != digest)
 }

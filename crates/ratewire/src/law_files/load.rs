@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, PoisonError};
 
+use ratewire_files::LAW;
 use ratewire_laws::{LawFile, LawSet};
 use ratewire_plugin::Plugin;
 
@@ -22,7 +23,8 @@ pub(super) fn add(laws: &mut LawSet, folder: &Path, name: &str) -> Result<(), Er
         return Ok(());
     }
     let path = folder.join(name);
-    let bytes = fs::read(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
+    let bytes = ratewire_files::read(&path, LAW);
+    let bytes = bytes.map_err(|wrong| Error::Read { path: path.clone(), source: wrong.into() })?;
     let sha256 = sha256(&bytes);
     let plugin = plugin(&path, &bytes, &sha256)?;
     // A relative name of the working folder means nothing in the files of results.

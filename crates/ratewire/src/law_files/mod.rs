@@ -6,7 +6,6 @@ mod load;
 #[path = "no_load.rs"]
 mod load;
 
-use std::fs;
 use std::path::Path;
 
 use ratewire_laws::{LawFile, LawSet};
@@ -52,7 +51,7 @@ pub(crate) fn add_all(
 /// Loads nothing: names of other files stay unknown.
 pub fn know_law_files(laws: &mut LawSet, path: &Path, values: &[(String, String)]) {
     // A file that cannot be read is refused as the scenario is loaded.
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = ratewire_inputs::read(path).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));
     for name in ratewire_scenario::law_files(&text, values) {
         let Ok(whole) = folder.join(&name).canonicalize() else { continue };

@@ -78,7 +78,12 @@ pub(crate) struct Observer<'a> {
     arrived: Vec<Arrived>,
     /// Time of the last sample.
     sampled: Time,
+    /// Calls of [`Recorder::progress`] since the run was interrupted.
+    waited: u32,
 }
+
+/// Calls of [`Recorder::progress`] for which an interrupted run waits for its next sample.
+const MOST_CALLS_TO_A_SAMPLE: u32 = 2;
 
 impl<'a> Observer<'a> {
     pub(crate) fn new(
@@ -119,6 +124,7 @@ impl<'a> Observer<'a> {
             crossing: labels.rates_at.map(|link| Crossing::new(link, setup.flows.len())),
             arrived: vec![Arrived::default(); setup.traffic.len()],
             sampled: Time::ZERO,
+            waited: 0,
         }
     }
 
@@ -294,11 +300,13 @@ impl Recorder for Observer<'_> {
 
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         if let ControlFlow::Break(reason) = self.listener.reached(&self.running, progress) {
-            // An interrupted run goes on to its next sample, where it has an outcome.
+            // An interrupted run goes on to its next sample, if that is near.
             let waits = reason.is::<Interrupted>()
                 && self.running.info.world == World::Simulate
                 && progress.now > Time::ZERO
-                && progress.now != self.sampled;
+                && progress.now != self.sampled
+                && self.waited < MOST_CALLS_TO_A_SAMPLE;
+            self.waited += 1;
             if !waits {
                 self.stopped = Some((progress.now, reason));
                 return ControlFlow::Break(());

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ratewire_files::RESULTS;
 use ratewire_report::World;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +47,7 @@ impl KeptRuns {
     /// An error if the file cannot be read.
     pub fn find(&self, job: &Job<'_>) -> Result<Option<Run>, Error> {
         let path = self.file(job);
-        let text = match fs::read(&path) {
+        let text = match ratewire_files::read(&path, RESULTS).map_err(io::Error::from) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text.map_err(|source| Error::Read { path, source })?,
         };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use bytes::Bytes;
+use ratewire_files::{FileError, TABLE};
 
 use super::error::Error;
 
@@ -61,11 +62,19 @@ impl Stored {
     /// # Errors
     /// An error if the table is in a file that cannot be read.
     pub(crate) fn bytes(&self) -> Result<Bytes, Error> {
+        self.bytes_up_to(TABLE)
+    }
+
+    /// As [`Stored::bytes`], if the file has at most this number of bytes.
+    ///
+    /// # Errors
+    /// As [`Stored::bytes`], and if the file is longer.
+    pub(crate) fn bytes_up_to(&self, most: u64) -> Result<Bytes, Error> {
         match self {
             Stored::Memory(bytes) => Ok(bytes.clone()),
             Stored::File(path) => {
-                let read = std::fs::read(path);
-                let wrong = |source| Error::Read { path: path.clone(), source };
+                let read = ratewire_files::read(path, most);
+                let wrong = |e: FileError| Error::Read { path: path.clone(), source: e.into() };
                 read.map(Bytes::from).map_err(wrong)
             }
         }

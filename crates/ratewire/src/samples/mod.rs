@@ -8,6 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::marker::PhantomData;
 use std::path::Path;
 
+use ratewire_files::FileError;
 use ratewire_report::parquet::{self, Row, Source, TableCopy};
 use ratewire_report::{FlowRow, GroupRow, LinkRow, Transfer};
 
@@ -133,8 +134,8 @@ fn source(table: &Stored) -> Result<Source, Error> {
     match table {
         Stored::Memory(bytes) => Ok(Source::Memory(bytes.clone())),
         Stored::File(path) => {
-            let wrong = |source| Error::Read { path: path.clone(), source };
-            File::open(path).map(Source::File).map_err(wrong)
+            let wrong = |e: FileError| Error::Read { path: path.clone(), source: e.into() };
+            ratewire_files::open(path).map(Source::File).map_err(wrong)
         }
     }
 }

@@ -1,16 +1,13 @@
 //! Reads the results of a sweep from its folder.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
+use ratewire_files::RESULTS;
 use ratewire_report::JSON_HEAD;
 
 use crate::Error;
 use crate::folder::SWEEP;
-
-/// Most bytes of a `sweep.json` that is read.
-const LARGEST: u64 = 256_000_000;
 
 /// Reads the figures of a sweep's runs from the folder that the sweep was written to.
 ///
@@ -32,11 +29,7 @@ const LARGEST: u64 = 256_000_000;
 pub fn read_sweep(folder: impl AsRef<Path>) -> Result<ratewire_report::Sweep, Error> {
     let path = folder.as_ref().join(SWEEP[1]);
     let wrong = |source| Error::Read { path: path.clone(), source };
-    let about = fs::metadata(&path).map_err(wrong)?;
-    if !about.is_file() || about.len() > LARGEST {
-        return Err(wrong(io::Error::other("no results of a sweep are there")));
-    }
-    let text = fs::read(&path).map_err(wrong)?;
+    let text = ratewire_files::read(&path, RESULTS).map_err(|error| wrong(error.into()))?;
     if !text.starts_with(JSON_HEAD.as_bytes()) {
         return Err(wrong(io::Error::other("no results of a sweep of this version are there")));
     }
@@ -59,6 +52,8 @@ fn is_sound(sweep: &ratewire_report::Sweep) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ratewire_files::RESULTS;
 use ratewire_report::{JSON_HEAD, html};
 
 use crate::Error;
@@ -104,7 +105,7 @@ impl SweepStore for Folder {
 
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let path = self.0.join(name);
-        match fs::read(&path) {
+        match ratewire_files::read(&path, RESULTS).map_err(io::Error::from) {
             // A file in the place of a folder is found by who writes.
             Err(e)
                 if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>

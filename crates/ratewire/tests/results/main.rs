@@ -5,6 +5,7 @@ mod completions;
 mod control;
 mod experiment;
 mod figures;
+mod interrupted;
 mod law_files;
 mod link_rates;
 mod saved;

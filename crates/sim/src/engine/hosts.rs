@@ -4,7 +4,7 @@ use ratewire_net::{Body, Ecn, Label};
 use ratewire_transport::Reply;
 use ratewire_units::{Bytes, Time};
 
-use super::{FLOW_TIMER, Simulation};
+use super::{FLOW_TIMER, PROGRESS_EVERY, Simulation};
 use crate::record::FollowedFate;
 
 impl Simulation<'_> {
@@ -124,10 +124,19 @@ impl Simulation<'_> {
     /// queue.
     #[inline]
     pub(super) fn send_some(&mut self, slot: u32, most: u64) -> bool {
-        let Some(flow) = self.flows.at(slot) else { return false };
+        let Some(mut flow) = self.flows.at(slot) else { return false };
         flow.blocked = false;
         let mut left = most;
+        let mut before_report = PROGRESS_EVERY;
         loop {
+            if before_report == 0 {
+                if self.is_told_to_end() {
+                    return false;
+                }
+                before_report = PROGRESS_EVERY;
+                let Some(again) = self.flows.at(slot) else { return false };
+                flow = again;
+            }
             if flow.waits_for_room
                 && (left == 0 || !self.network.admits(flow.own_link, flow.packet_size))
             {
@@ -138,6 +147,7 @@ impl Simulation<'_> {
                 return false;
             };
             left -= 1;
+            before_report -= 1;
             self.packets.sent += 1;
             if let Some(spread) = &mut self.spread {
                 let paths = (&mut self.routes, &mut self.network);

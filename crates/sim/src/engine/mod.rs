@@ -51,8 +51,9 @@ const RELEASE: u32 = 3 << KIND_SHIFT;
 /// Events at one instant above which the simulation is stuck in a loop.
 const MOST_AT_ONCE: u64 = 1 << 26;
 
-/// Events between two calls of [`Recorder::progress`].
-const PROGRESS_EVERY: u64 = 1 << 16;
+/// Events between two calls of [`Recorder::progress`], and packets that one event may send between
+/// two. A recorder that ends the run must not wait for long, whatever an event costs.
+const PROGRESS_EVERY: u64 = 1 << 14;
 
 impl Scheduler for Wheel {
     #[inline]
@@ -91,12 +92,12 @@ pub fn run(setup: &Setup, recorder: &mut dyn Recorder) -> Result<Outcome, RunErr
 /// Runs a setup to its end with the given means of speed.
 ///
 /// The outcome does not depend on them, except for the order of events at one instant, and the
-/// number of events. A recorder that ends the run at a sampling instant gets the outcome so far:
-/// [`Outcome::ended`] is then before the end of the setup.
+/// number of events. A recorder that ends the run gets the outcome so far: [`Outcome::ended`] is
+/// then before the end of the setup.
 ///
 /// # Errors
 /// An error if a flow has no route, if a law breaks a rule of its traits, if packets are not
-/// conserved, or if the recorder ends the run between two samples.
+/// conserved, or if the recorder ends the run at its start.
 pub fn run_with(
     setup: &Setup,
     recorder: &mut dyn Recorder,
@@ -104,7 +105,9 @@ pub fn run_with(
 ) -> Result<Outcome, RunError> {
     let mut simulation = Simulation::new(setup, Box::new(recorder), speed)?;
     match simulation.run() {
-        Err(RunError::Stopped(at)) if simulation.can_end(at) => simulation.end = at,
+        Err(RunError::Stopped(at)) if at > Time::ZERO => {
+            (simulation.now, simulation.end) = (at, at);
+        }
         ran => ran?,
     }
     simulation.finish()
@@ -167,6 +170,8 @@ pub(crate) struct Simulation<'a> {
     events: u64,
     /// Number of events before those of this instant.
     events_before: u64,
+    /// Whether the recorder ends the run after this event.
+    is_to_end: bool,
     following: Following,
     waits: Waits,
     overlay: Option<Box<Daemons>>,
@@ -222,6 +227,7 @@ impl<'a> Simulation<'a> {
             data_packets: 0,
             events: 0,
             events_before: 0,
+            is_to_end: false,
             following: Following::default(),
             waits: Waits::new(setup.seed),
             overlay: None,
@@ -340,7 +346,7 @@ impl<'a> Simulation<'a> {
             RELEASE => self.network.release(at, LinkId(index), &mut self.wheel),
             _ => self.other_event_at(index)?,
         }
-        if self.events.is_multiple_of(PROGRESS_EVERY) {
+        if self.events.is_multiple_of(PROGRESS_EVERY) || self.is_to_end {
             // Without a packet to report them with, the frames would wait until the end.
             self.report_frames();
             self.report_progress(at)?;
@@ -348,19 +354,26 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Whether an outcome can be made now: hosts and network have reached the time of a sample.
-    fn can_end(&self, at: Time) -> bool {
-        at > Time::ZERO && at == self.last_sample && at == self.now
-    }
-
-    /// Reports the progress of the run, unless a law has broken a rule of its traits.
+    /// Reports the progress of the run, unless a law has broken a rule of its traits. Hosts and
+    /// network must have reached this time: the run may end.
     fn report_progress(&mut self, now: Time) -> Result<(), RunError> {
         self.check_laws()?;
+        self.is_to_end = false;
         let (packets, flows) = (self.network.in_flight(), self.flows.in_use());
         match self.recorder.progress(&Progress { now, packets, flows }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(RunError::Stopped(now)),
         }
+    }
+
+    /// Reports the progress within an event that sends many packets; returns whether the run is to
+    /// end after this event.
+    #[cold]
+    fn is_told_to_end(&mut self) -> bool {
+        let (packets, flows) = (self.network.in_flight(), self.flows.in_use());
+        let progress = Progress { now: self.now, packets, flows };
+        self.is_to_end = self.recorder.progress(&progress).is_break();
+        self.is_to_end
     }
 
     /// Counts an event and advances the time.

@@ -202,7 +202,7 @@ proptest! {
         (net.setup.exact_wire, net.setup.seed) = (exact_wire, seed);
         net.setup.sample_interval = sampled.then_some(MS(37));
         let net = net.seconds(1.0);
-        match ratewire_sim::run(&net.setup, &mut Patience(30)) {
+        match ratewire_sim::run(&net.setup, &mut Patience(120)) {
             Ok(out) => {
                 let p = out.packets;
                 prop_assert_eq!(p.sent, p.delivered + p.dropped + p.in_flight);

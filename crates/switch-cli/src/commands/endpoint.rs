@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use ratewire_acp::Config;
 use ratewire_command_line::{Exit, print, with_causes};
 use ratewire_daemon::process::{notify_ready, wait_for_stop_signal};
+use ratewire_files::INPUT;
 use ratewire_switch::endpoint::{Endpoint, EndpointConfig, Figures, Reader, Role, Writer};
 use ratewire_switch::key::KeyFile;
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -157,8 +158,8 @@ fn config(args: &Args) -> Result<EndpointConfig, (Exit, String)> {
 }
 
 fn contents(path: &std::path::Path) -> Result<Vec<[u8; 8]>, (Exit, String)> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        let help = "name a file that this user may read";
+    let bytes = ratewire_files::read(path, INPUT).map_err(|error| {
+        let help = error.help();
         (Exit::File, format!("cannot read {}: {error}\n  help: {help}", path.display()))
     })?;
     Ok(bytes.as_chunks().0.to_vec())

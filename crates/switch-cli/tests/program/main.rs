@@ -17,13 +17,18 @@ mod proxy;
 mod shards;
 mod status;
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use ratewire_testing::port;
 
-use common::{err, folder, out, program, write};
+use common::{PROGRAM, err, folder, out, program, write};
 use processes::Process;
 use shards::{Kind, Shards};
+
+/// A routing module.
+const LAST: &[u8] =
+    include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../wasm/examples/last.wat"));
 
 #[test]
 fn a_file_is_checked() {
@@ -48,6 +53,48 @@ fn a_file_is_checked() {
     assert!(out(&good).contains("a: 127.0.0.1:5001"));
     // A key is not overwritten.
     assert_eq!(program(&folder, &["key", "k"]).status.code(), Some(3));
+}
+
+#[test]
+fn files_that_are_no_regular_ones_are_refused() {
+    let folder = folder("switch-irregular");
+    let module = "routing = \"wasm\"\n[wasm]\nmodule = \"m\"\n";
+    let register = "[register]\ntoken = \"t\"\n";
+    let text = format!("key = \"k\"\n{module}{register}");
+    let refused = |named: &str| {
+        // A pipe would never be read to its end.
+        let done = ratewire_testing::run("timeout", &folder, &["60", PROGRAM, "check"]);
+        let said = err(&done);
+        assert!([2, 3].map(Some).contains(&done.status.code()), "{named}: {said}");
+        assert_eq!(said.matches("help: ").count(), 1, "{named}: {said}");
+        said
+    };
+    for (named, limit) in [
+        ("k", "longer than 4 KiB"),
+        ("t", "longer than 4 KiB"),
+        ("m", "longer than 256 KiB"),
+        ("switch.toml", "longer than 16 MiB"),
+    ] {
+        write(&folder, "switch.toml", &text);
+        std::fs::write(folder.join("m"), LAST).expect("a module");
+        for secret in ["k", "t"] {
+            std::fs::remove_file(folder.join(secret)).ok();
+            assert!(program(&folder, &["key", secret]).status.success());
+        }
+        let file = folder.join(named);
+        std::fs::remove_file(&file).expect("the file");
+        std::fs::File::create(&file).and_then(|file| file.set_len((16 << 20) + 1)).expect("a file");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("a mode");
+        assert!(refused(named).contains(limit), "{named}: {}", refused(named));
+        std::fs::remove_file(&file).expect("the file");
+        let made = Command::new("mkfifo").args(["-m", "600"]).arg(&file).status();
+        assert!(made.expect("mkfifo starts").success());
+        let said = refused(named);
+        assert!(said.contains("not a regular file, but a pipe"), "{named}: {said}");
+        assert!(said.contains("copy its content into a regular file"), "{named}: {said}");
+        std::fs::remove_file(&file).expect("the pipe");
+        std::fs::write(&file, "").expect("a file");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use ratewire_files::{SECRET, read_text};
 use serde::{Deserialize, Serialize};
 
 /// Characters of a token.
@@ -68,8 +69,8 @@ impl TokenSource {
     /// When it is not there or malformed.
     pub fn read(&self) -> Result<Token, TokenError> {
         let text = match self {
-            TokenSource::File(path) => std::fs::read_to_string(path)
-                .map_err(|error| TokenError::Io(path.clone(), error))?,
+            TokenSource::File(path) => read_text(path, SECRET)
+                .map_err(|error| TokenError::Io(path.clone(), error.into()))?,
             TokenSource::Environment(name) => {
                 std::env::var(name).map_err(|_| TokenError::Unset(name.clone()))?
             }

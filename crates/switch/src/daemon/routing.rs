@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ratewire_anypoint::routing::{KeyHash, RoundRobin, Routing};
 use ratewire_daemon::log::reason;
+use ratewire_files::MODULE;
 use ratewire_wasm::{Module, WasmRouting};
 use tracing::{info, warn};
 
@@ -133,7 +134,7 @@ impl Modules {
 }
 
 fn module(path: &Path) -> Result<Module, DaemonError> {
-    let bytes = std::fs::read(path);
-    let bytes = bytes.map_err(|error| DaemonError::ModuleFile(path.to_path_buf(), error))?;
+    let bytes = ratewire_files::read(path, MODULE);
+    let bytes = bytes.map_err(|error| DaemonError::ModuleFile(path.to_path_buf(), error.into()))?;
     Module::load(&bytes).map_err(|error| DaemonError::Module(path.to_path_buf(), error))
 }

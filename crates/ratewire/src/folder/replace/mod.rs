@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use ratewire_files::{RESULTS, read_text};
 use serde::{Deserialize, Serialize};
 
 use super::ours::{self, JOURNAL};
@@ -104,7 +105,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
         disk: D,
     ) -> Result<Option<Replacement<'a, D>>> {
         let path = aside.join(JOURNAL);
-        let text = match fs::read_to_string(&path) {
+        let text = match read_text(&path, RESULTS).map_err(io::Error::from) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             read => read.map_err(|e| (path.clone(), e))?,
         };

@@ -188,7 +188,7 @@ impl Simulation<'_> {
                 self.advance(until)?;
                 self.other_event_at(index)?;
             }
-            if before / PROGRESS_EVERY != self.events / PROGRESS_EVERY {
+            if before / PROGRESS_EVERY != self.events / PROGRESS_EVERY || self.is_to_end {
                 self.report_progress(until.min(self.end))?;
             }
             if let Some(turns) = &mut self.turns
