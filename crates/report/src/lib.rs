@@ -30,6 +30,7 @@ pub mod draw;
 mod expectation;
 mod fidelity;
 mod figure;
+mod figure_name;
 mod figures;
 mod generated;
 mod headline;

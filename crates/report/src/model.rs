@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::World;
-use crate::compare::FigureName;
+use crate::figure_name::FigureName;
 
 /// What ran: one scenario under one law.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -6,18 +6,21 @@
 
 mod choice;
 mod figures;
+mod measured;
 mod own;
 mod show;
+
+use std::collections::BTreeMap;
 
 use ratewire_statistics::{Difference, Estimate, Significance};
 use serde::{Deserialize, Serialize};
 
+pub use crate::figure_name::{FigureName, Subject};
 pub use crate::figures::{Better, FigureUnit};
 use crate::{Summary, World};
-pub use choice::{FigureName, Subject};
 #[cfg(feature = "parquet")]
 pub(crate) use figures::measured_of_run;
-pub(crate) use figures::{Measured, asked, is_extreme, measured};
+pub(crate) use measured::{Measured, is_extreme};
 #[cfg(feature = "parquet")]
 pub(crate) use own::own;
 pub(crate) use show::{shown, shown_with_range};
@@ -231,7 +234,29 @@ impl Comparison {
     }
 }
 
-impl figures::Measured {
+/// The figures that are asked for.
+pub(crate) fn asked(names: &[FigureName], all: &[&Summary]) -> Vec<Measured> {
+    choice::chosen(names, all, &crate::headline::bottlenecks(all))
+}
+
+/// The figures that are asked for, and those that any of the summaries of one network has.
+pub(crate) fn measured(names: &[FigureName], all: &[&Summary]) -> Vec<Measured> {
+    let has_any = |own: &Measured| all.iter().any(|summary| own.value(summary).is_some());
+    let mut list = asked(names, all);
+    list.extend(figures::figures(all, &crate::headline::bottlenecks(all)));
+    list.extend(own::own().into_iter().filter(has_any));
+    list
+}
+
+impl Summary {
+    /// Values of figures that are asked for.
+    pub fn asked(&self, names: &[FigureName]) -> BTreeMap<String, Option<f64>> {
+        let figures = asked(names, &[self]);
+        figures.iter().map(|figure| (figure.names().0, figure.value(self))).collect()
+    }
+}
+
+impl Measured {
     fn under(
         &self,
         laws: &[(String, Vec<Summary>)],

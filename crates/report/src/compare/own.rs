@@ -1,6 +1,6 @@
 //! Figures that sweeps have beside those by which laws are compared.
 
-use super::figures::Measured;
+use super::measured::Measured;
 use super::{About, Better, FigureUnit};
 use crate::Summary;
 

@@ -1,0 +1,158 @@
+//! Names of figures that are asked for, of a link, a flow or a run: `queue/hop2`, `goodput/long`,
+//! `fct_p99`. `compare/choice.rs` reads them off a summary.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A figure that is asked for: what, and of which link or flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct FigureName {
+    figure: String,
+    of: Option<String>,
+}
+
+/// What a figure is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A link.
+    Link,
+    /// A listed flow.
+    Flow,
+}
+
+/// Figures of a link.
+pub(crate) const OF_LINK: [&str; 7] =
+    ["utilisation", "throughput", "queue", "queue_p99", "queue_max", "drops", "marks"];
+/// Figures of a listed flow.
+pub(crate) const OF_FLOW: [&str; 7] =
+    ["goodput", "share", "fct", "rtt_mean", "rtt_min", "rtt_max", "sent_again"];
+/// Figures of a run, by the names that files have for them.
+pub(crate) const OF_RUN: [(&str, &str); 18] = [
+    ("utilisation", "utilisation"),
+    ("queue", "queue_packets_mean"),
+    ("queue_p99", "queue_packets_p99"),
+    ("queue_max", "queue_packets_max"),
+    ("drops", "drops_packets"),
+    ("marks", "marks_packets"),
+    ("goodput", "goodput_bps"),
+    ("jain", "jain_index"),
+    ("jain_over_time", "jain_over_time"),
+    ("rtt_mean", "rtt_mean_s"),
+    ("rtt_max", "rtt_max_s"),
+    ("sent_again", "retransmitted_packets"),
+    ("unfinished", "unfinished_flows"),
+    ("fct_mean", "completion_mean_s"),
+    ("fct_median", "completion_median_s"),
+    ("fct_p99", "completion_p99_s"),
+    ("slowdown_median", "slowdown_median"),
+    ("slowdown_p99", "slowdown_p99"),
+];
+
+impl FigureName {
+    /// What the figure is of, and its name, unless it is of the run.
+    pub fn subject(&self) -> Option<(Subject, &str)> {
+        let is_of_link = OF_LINK.contains(&self.figure.as_str());
+        let kind = if is_of_link { Subject::Link } else { Subject::Flow };
+        self.of.as_deref().map(|of| (kind, of))
+    }
+
+    /// The same figure of a link or flow whose name is written out.
+    pub fn of(self, name: &str) -> FigureName {
+        FigureName { of: Some(name.to_string()), ..self }
+    }
+
+    /// The figure, and the link or flow that it is of, if it is of one.
+    pub(crate) fn parts(&self) -> (&str, Option<&str>) {
+        (&self.figure, self.of.as_deref())
+    }
+}
+
+impl FromStr for FigureName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FigureName, String> {
+        let (figure, of) = match text.split_once('/') {
+            Some((figure, of)) => (figure.trim(), Some(of.trim().to_string())),
+            None => (text.trim(), None),
+        };
+        let (of_link, of_flow) = (OF_LINK.contains(&figure), OF_FLOW.contains(&figure));
+        let of_run = OF_RUN.iter().any(|(name, _)| *name == figure);
+        let example = match (of_link, of_flow) {
+            (true, _) => format!("{figure}/LINK, as in {figure}/bottleneck"),
+            (_, true) => format!("{figure}/FLOW, as in {figure}/s1-d1"),
+            (false, false) if !of_run => return Err(unknown(figure)),
+            (false, false) => figure.to_string(),
+        };
+        match &of {
+            Some(name) if name.is_empty() || !of_link && !of_flow => {
+                Err(format!("write {example}"))
+            }
+            None if !of_run => Err(format!("write {example}")),
+            _ => Ok(FigureName { figure: figure.to_string(), of }),
+        }
+    }
+}
+
+fn unknown(figure: &str) -> String {
+    format!(
+        "no figure is called {figure:?}; of a run: {}; of a link, as in queue/hop2: {}; of a flow, as \
+         in goodput/s1-d1: {}",
+        OF_RUN.map(|(name, _)| name).join(", "),
+        OF_LINK.join(", "),
+        OF_FLOW.join(", "),
+    )
+}
+
+impl fmt::Display for FigureName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.of {
+            Some(of) => write!(f, "{}/{of}", self.figure),
+            None => f.write_str(&self.figure),
+        }
+    }
+}
+
+impl TryFrom<String> for FigureName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<FigureName, String> {
+        text.parse()
+    }
+}
+
+impl From<FigureName> for String {
+    fn from(name: FigureName) -> String {
+        name.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_it_is_of() {
+        let name = |text: &str| text.parse::<FigureName>().expect(text);
+        assert_eq!(name("goodput/a/b").subject(), Some((Subject::Flow, "a/b")));
+        assert_eq!(name("queue/hop2").of("hop3").subject(), Some((Subject::Link, "hop3")));
+        assert_eq!((name("queue").subject(), name("queue").to_string()), (None, "queue".into()));
+    }
+
+    #[test]
+    fn what_is_no_figure_is_refused_with_what_there_is() {
+        let refused = |text: &str| text.parse::<FigureName>().unwrap_err();
+        assert!(
+            refused("queues").contains("no figure is called \"queues\"; of a run: utilisation,")
+        );
+        assert_eq!(refused("queue/"), "write queue/LINK, as in queue/bottleneck");
+        assert_eq!(refused("throughput"), "write throughput/LINK, as in throughput/bottleneck");
+        assert_eq!(refused("share"), "write share/FLOW, as in share/s1-d1");
+        assert_eq!(refused("fct_p99/long"), "write fct_p99");
+        let json = serde_json::to_string(&"queue/x".parse::<FigureName>().unwrap()).unwrap();
+        assert_eq!(json, "\"queue/x\"");
+        assert!(serde_json::from_str::<FigureName>("\"queues\"").is_err());
+    }
+}
