@@ -40,6 +40,9 @@ fn where_flows_get_the_least_each_is_the_bottleneck_under_every_law() {
     // Three flows on 80 Mbit/s get less than two on 60.
     let more = text.clone() + &flow("s3", "d3", "count = 2");
     assert_eq!(links(&more, &["cubic"]), [["hop3"]]);
+    // Of links alike on the same way, flows wait at the first.
+    let alike = PARKING_LOT.replace("60 Mbit/s", "80 Mbit/s") + &flow("s0", "d0", "");
+    assert_eq!(links(&alike, &["cubic"]), [["hop2"]]);
     // What a flow of constant rate takes is not for others: 40 Mbit/s are left of 100 for two.
     let constant =
         text.clone() + &flow("s1", "d1", "app = { constant = { rate = \"60 Mbit/s\" } }");
