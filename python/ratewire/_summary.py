@@ -143,6 +143,8 @@ class LinkSummary:
     """Capacity of the queue, packets; ``None`` if given in bytes or without limit."""
     bottleneck: bool
     """Whether the scenario calls the link the bottleneck."""
+    expected_bottleneck: bool
+    """Whether it is one of the links that are expected to limit flows, whatever law they run."""
     utilisation: float
     """Share of the run in which the link was busy, 0 to 1."""
     throughput_bps: float
