@@ -15,3 +15,14 @@ pub(crate) fn folder(test: &str) -> PathBuf {
 pub(crate) fn program(folder: &Path, args: &[&str]) -> Output {
     ratewire_testing::run(PROGRAM, folder, args)
 }
+
+/// Makes a key, and a switch.toml with these addresses: for peers, of the status, and of the one
+/// member.
+pub(crate) fn one_member(folder: &Path, [switch, status, member]: [&str; 3]) {
+    assert!(program(folder, &["key", "switch.key"]).status.success());
+    let text = format!(
+        "key = \"switch.key\"\nlisten = \"{switch}\"\nstatus = \"{status}\"\n\
+         [[member]]\nname = \"one\"\naddress = \"{member}\"\n"
+    );
+    write(folder, "switch.toml", &text);
+}

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 
 use ratewire_testing::port;
 
-use super::common::{folder, program, write};
+use super::common::{folder, one_member};
 use super::processes::Process;
 
 /// Processes around a server that answers when the test says so.
@@ -20,15 +20,10 @@ struct Around {
 impl Around {
     fn start(name: &str, gateway_options: &str, member_options: &str) -> Around {
         let folder = folder(name);
-        assert!(program(&folder, &["key", "switch.key"]).status.success());
         let server = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = server.local_addr().expect("an address");
         let [switch, member, gateway] = [(); 3].map(|()| format!("127.0.0.1:{}", port()));
-        let text = format!(
-            "key = \"switch.key\"\nlisten = \"{switch}\"\nstatus = \"127.0.0.1:0\"\n\
-             [[member]]\nname = \"one\"\naddress = \"{member}\"\n"
-        );
-        write(&folder, "switch.toml", &text);
+        one_member(&folder, [&switch, "127.0.0.1:0", &member]);
         let start = |args: &str| Process::start(&folder, &args.split(' ').collect::<Vec<_>>());
         let mut switch_runs = start("run");
         switch_runs.logged("status served");

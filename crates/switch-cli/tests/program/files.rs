@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ratewire_testing::port;
 
-use super::common::{PROGRAM, folder, program, write};
+use super::common::{PROGRAM, folder, one_member};
 use super::processes::Process;
 
 /// Starts the program with limits of open files as `ulimit` sets them.
@@ -24,14 +24,9 @@ fn limits(process: &Process) -> (String, String) {
 /// A folder with keys and a switch.toml, and the arguments of all programs that run for long.
 fn programs(name: &str) -> (std::path::PathBuf, [(String, &'static str); 4]) {
     let folder = folder(name);
-    assert!(program(&folder, &["key", "switch.key"]).status.success());
     let [switch, status, member, server, gateway] =
         [(); 5].map(|()| format!("127.0.0.1:{}", port()));
-    let text = format!(
-        "key = \"switch.key\"\nlisten = \"{switch}\"\nstatus = \"{status}\"\n\
-         [[member]]\nname = \"one\"\naddress = \"{member}\"\n"
-    );
-    write(&folder, "switch.toml", &text);
+    one_member(&folder, [&switch, &status, &member]);
     let programs = [
         ("run".to_string(), "status served"),
         (format!("member --framing http1 --listen {member} --server {server}"), "switches served"),

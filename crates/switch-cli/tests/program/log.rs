@@ -4,7 +4,7 @@ use std::net::TcpStream;
 
 use ratewire_testing::{Unwritable, port};
 
-use super::common::{folder, out, program, write};
+use super::common::{folder, one_member, out, program, write};
 use super::processes::Process;
 
 #[test]
@@ -49,14 +49,9 @@ fn a_log_that_cannot_be_written_ends_no_process() {
 #[test]
 fn a_gateway_and_a_member_with_different_framings_refuse_each_other() {
     let folder = folder("switch-framings");
-    assert!(program(&folder, &["key", "switch.key"]).status.success());
     let [switch, status, member, server, gateway] =
         [(); 5].map(|()| format!("127.0.0.1:{}", port()));
-    let text = format!(
-        "key = \"switch.key\"\nlisten = \"{switch}\"\nstatus = \"{status}\"\n\
-         [[member]]\nname = \"one\"\naddress = \"{member}\"\n"
-    );
-    write(&folder, "switch.toml", &text);
+    one_member(&folder, [&switch, &status, &member]);
     let start = |args: &str| Process::start(&folder, &args.split(' ').collect::<Vec<_>>());
     let mut member =
         start(&format!("member --framing memcached --listen {member} --server {server}"));

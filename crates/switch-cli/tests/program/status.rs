@@ -7,7 +7,7 @@ use std::path::Path;
 use ratewire_testing::port;
 use serde_json::Value;
 
-use super::common::{err, folder, out, program, write};
+use super::common::{err, folder, one_member, out, program};
 use super::processes::{Process, address};
 
 /// What a page of a status address has, with its head.
@@ -51,16 +51,11 @@ fn keys<'v>(state: &'v Value, into: &mut Vec<&'v str>) {
 #[test]
 fn gateways_and_members_tell_their_state_while_requests_run() {
     let folder = folder("switch-parts-status");
-    assert!(program(&folder, &["key", "switch.key"]).status.success());
     assert!(program(&folder, &["key", "other.key"]).status.success());
     let server = TcpListener::bind("127.0.0.1:0").expect("a port");
     let server_address = server.local_addr().expect("an address");
     let [switch, member, gateway] = [(); 3].map(|()| format!("127.0.0.1:{}", port()));
-    let text = format!(
-        "key = \"switch.key\"\nlisten = \"{switch}\"\nstatus = \"127.0.0.1:0\"\n\
-         [[member]]\nname = \"one\"\naddress = \"{member}\"\n"
-    );
-    write(&folder, "switch.toml", &text);
+    one_member(&folder, [&switch, "127.0.0.1:0", &member]);
     let start = |args: &str| Process::start(&folder, &args.split(' ').collect::<Vec<_>>());
     let mut switch_runs = start("run");
     let at_switch = address(&switch_runs.logged("status served"));
