@@ -2,7 +2,6 @@
 
 use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -77,9 +76,16 @@ async fn notify_watchdog() {
     }
 }
 
-/// Begins to wait: what a future waits for is awaited from now on, though nobody polls it yet.
-pub async fn begin(mut waiting: Pin<&mut impl Future<Output = ()>>) {
-    poll_fn(|context| Poll::Ready(_ = waiting.as_mut().poll(context))).await;
+/// Begins to wait: what the future waits for is awaited from now on, though nobody polls it yet.
+/// Returns the rest of it.
+pub async fn begun(future: impl Future<Output = ()>) -> impl Future<Output = ()> {
+    let mut waiting = Box::pin(future);
+    let is_done = poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context).is_ready())).await;
+    async move {
+        if !is_done {
+            waiting.await;
+        }
+    }
 }
 
 /// SIGHUP, again and again.
@@ -102,5 +108,22 @@ impl Hangups {
             Some(signal) => _ = signal.recv().await,
             None => std::future::pending().await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_happens_before_the_rest_is_polled_is_not_missed() {
+        let event = Notify::new();
+        let rest = begun(event.notified()).await;
+        // Of those who wait already.
+        event.notify_waiters();
+        rest.await;
+        begun(async {}).await.await;
     }
 }

@@ -50,12 +50,11 @@ mod writing;
 
 use std::cell::RefCell;
 use std::future::Future;
-use std::pin::pin;
 use std::rc::Rc;
 
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
-use ratewire_daemon::process::begin;
+use ratewire_daemon::process::begun;
 use ratewire_overlay::OverlayNodeId;
 use ratewire_timer::Timer;
 use tokio::task::LocalSet;
@@ -98,6 +97,8 @@ async fn serve(
     mut reload: impl AsyncFnMut(),
     ready: impl FnOnce(),
 ) -> Result<(), DaemonError> {
+    // As early as this, because logged addresses tell others that the daemon can be stopped.
+    let stop = begun(stop).await;
     let Daemon { name: daemon, control, .. } = config.daemon(me).clone();
     let version = env!("CARGO_PKG_VERSION");
     info!(target: "ratewire_groups", daemon, version, "daemon starts");
@@ -130,9 +131,8 @@ async fn serve(
             reloads.reload().ok();
         }
     };
-    let mut reloading = pin!(reloading);
     // From here on, a signal to reload is awaited and does not end the process.
-    begin(reloading.as_mut()).await;
+    let reloading = begun(reloading).await;
     info!(target: "ratewire_groups", daemon, "daemon ready");
     ready();
     tokio::select! {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ratewire_acp::Config;
 use ratewire_command_line::{Exit, print, with_causes};
-use ratewire_daemon::process::{notify_ready, wait_for_stop_signal};
+use ratewire_daemon::process::{begun, notify_ready, wait_for_stop_signal};
 use ratewire_files::INPUT;
 use ratewire_switch::endpoint::{Endpoint, EndpointConfig, Figures, Reader, Role, Writer};
 use ratewire_switch::key::KeyFile;
@@ -94,10 +94,11 @@ pub(super) fn endpoint(args: &Args) -> Exit {
         }
     };
     let done = tokio::task::LocalSet::new().block_on(&runtime, async {
+        let stop = begun(wait_for_stop_signal("the endpoint ends at once")).await;
         let endpoint = Endpoint::new(config)?;
         tokio::select! {
             done = endpoint.run(notify_ready) => done?,
-            () = wait_for_stop_signal("the endpoint ends at once") => {}
+            () = stop => {}
         }
         Ok(endpoint.figures())
     });

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use ratewire_acp::Config;
 use ratewire_command_line::{Exit, with_causes};
-use ratewire_daemon::process::{begin, notify_ready, start_log, wait_for_stop_signal};
+use ratewire_daemon::process::{begun, notify_ready, start_log, wait_for_stop_signal};
 use ratewire_framing::Framing;
 use ratewire_gateway::OpenError;
 use ratewire_laws::AnyLaw;
@@ -68,9 +68,8 @@ impl Common {
             }
         };
         let exit = tokio::task::LocalSet::new().block_on(&runtime, async {
-            let mut stop = Box::pin(wait_for_stop_signal("the program ends at once"));
-            begin(stop.as_mut()).await;
-            let running = match open(stop).await {
+            let stop = begun(wait_for_stop_signal("the program ends at once")).await;
+            let running = match open(Box::pin(stop)).await {
                 Ok(running) => running,
                 Err(error) => {
                     let help = "end the program that has the address, or name another";

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use ratewire_acp::{self as acp, Credentials, KeyPair};
 use ratewire_command_line::{Exit, with_causes};
 use ratewire_config::Server;
-use ratewire_daemon::process::{begin, notify_ready, start_log, wait_for_stop_signal};
+use ratewire_daemon::process::{begun, notify_ready, start_log, wait_for_stop_signal};
 use ratewire_framing::Framing;
 use ratewire_gateway::OpenError;
 use ratewire_gateway::gateway::Gateway;
@@ -196,8 +196,7 @@ fn run(args: &Args) -> Result<(), ProxyError> {
 
 /// Serves clients until the program is told to stop, and clients have their answers.
 async fn serve(args: &Args) -> Result<(), ProxyError> {
-    let mut stop = pin!(wait_for_stop_signal("the proxy ends at once"));
-    begin(stop.as_mut()).await;
+    let stop = begun(wait_for_stop_signal("the proxy ends at once")).await;
     // Only the parts of this process have the key.
     let key = KeyPair::generate().map_err(|_| ProxyError::Random)?.private;
     let credentials = Credentials::Shared(key);

@@ -21,7 +21,6 @@ mod status;
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -33,7 +32,7 @@ use ratewire_config::Host;
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
 use ratewire_daemon::log::Throttle;
-use ratewire_daemon::process::begin;
+use ratewire_daemon::process::begun;
 use ratewire_daemon::secret::warn_if_others_may_read;
 use ratewire_daemon::status::Server;
 pub use ratewire_switch_interface::status::{
@@ -116,9 +115,9 @@ pub async fn serve(
             modules.reload().await.ok();
         }
     };
-    let mut reloads = pin!(reloads);
-    // From here on, a signal to reload is awaited and does not end the process.
-    begin(reloads.as_mut()).await;
+    // From here on, signals to stop and to reload are awaited and do not end the process.
+    let stop = begun(stop).await;
+    let reloads = begun(reloads).await;
     let addresses = Addresses::of(&config).await;
     let hub = hub(&config, &modules, &keys, spare, &addresses);
     let credentials = keys.members;
