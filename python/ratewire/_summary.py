@@ -62,6 +62,24 @@ class TrafficSummary:
 
 
 @dataclass(frozen=True)
+class DelaySummary:
+    """A distribution of times. Percentiles are within half a percent."""
+
+    samples: int
+    """How many were measured."""
+    mean_s: float
+    """Mean, seconds."""
+    p50_s: float
+    """Median, seconds."""
+    p95_s: float
+    """95th percentile, seconds."""
+    p99_s: float
+    """99th percentile, seconds."""
+    max_s: float
+    """Largest, seconds."""
+
+
+@dataclass(frozen=True)
 class FlowSummary:
     """The figures of one flow over its life."""
 
@@ -103,6 +121,16 @@ class FlowSummary:
     """Least of the round-trip time samples, seconds."""
     rtt_max_s: float | None
     """Largest of the round-trip time samples, seconds."""
+    rtt: DelaySummary | None
+    """Its round-trip time samples; ``None`` without any, and beyond the first 10,000 flows."""
+    one_way: DelaySummary | None
+    """Times of its data packets from one host to the other, which begin in the sender's queue;
+    ``None`` where they are not known, as with ACP and beyond the first 10,000 flows.
+    """
+    loss_share: float | None
+    """Share of its data packets that were dropped or lost, 0 to 1; ``None`` where it is not known."""
+    power_bps2: float | None
+    """Power (Kleinrock 1979): ``goodput_bps`` over ``rtt_mean_s``."""
     clamps: int
     """Packets of the flow that policers corrected or dropped."""
 
@@ -163,6 +191,10 @@ class LinkSummary:
     """Bytes waiting, most at any instant."""
     drops: dict[str, int]
     """Packets dropped, by reason (``queue full``, ``lost on the wire``, ...)."""
+    loss_share: float | None
+    """Share of the packets that were dropped or lost, among these and those that it sent, 0 to 1;
+    ``None`` without any.
+    """
     marks: int
     """Packets given a congestion mark."""
     clamps: int
@@ -173,7 +205,9 @@ class LinkSummary:
 
 @dataclass(frozen=True)
 class SizeSummary:
-    """Slowdowns of the completed flows of about one size."""
+    """The completed flows of about one size. Percentiles are ``None`` if there are too few flows to
+    show them: fewer than 20, 100 and 1,000.
+    """
 
     from_bytes: int
     """Least size, bytes."""
@@ -181,10 +215,32 @@ class SizeSummary:
     """Sizes are below this, bytes; ``None`` for no bound."""
     flows: int
     """Flows that completed."""
-    slowdown_median: float
+    median_s: float | None
+    """Median of completion time, seconds."""
+    p95_s: float | None
+    """95th percentile of completion time, seconds."""
+    p99_s: float | None
+    """99th percentile of completion time, seconds."""
+    p999_s: float | None
+    """99.9th percentile of completion time, seconds."""
+    slowdown_median: float | None
     """Median of completion time over the time alone on the path."""
-    slowdown_p99: float
+    slowdown_p95: float | None
+    """95th percentile of completion time over the time alone on the path."""
+    slowdown_p99: float | None
     """99th percentile of completion time over the time alone on the path."""
+    slowdown_p999: float | None
+    """99.9th percentile of completion time over the time alone on the path."""
+
+
+@dataclass(frozen=True)
+class ClassSummary:
+    """The completed flows of one class of traffic."""
+
+    name: str
+    """Name of the class; ``listed flows`` for flows of none."""
+    completions: CompletionSummary
+    """Their completion times."""
 
 
 @dataclass(frozen=True)
@@ -194,21 +250,39 @@ class CompletionSummary:
     flows: int
     """Flows that completed."""
     percentiles_exact: bool
-    """Whether medians and percentiles are exact. With more than a million flows they are within 1
-    %.
+    """Whether medians and percentiles are exact. With more than a million flows they are within
+    half a percent.
     """
     mean_s: float
     """Mean, seconds."""
     median_s: float
     """Median, seconds."""
+    p95_s: float | None
+    """95th percentile, seconds; ``None`` with fewer than 20 flows."""
     p99_s: float
     """99th percentile, seconds."""
+    p999_s: float | None
+    """99.9th percentile, seconds; ``None`` with fewer than 1,000 flows."""
     slowdown_median: float | None
     """Median of completion time over the time alone on the path."""
+    slowdown_p95: float | None
+    """95th percentile of completion time over the time alone on the path; ``None`` with fewer than
+    20 flows.
+    """
     slowdown_p99: float | None
     """99th percentile of completion time over the time alone on the path."""
+    slowdown_p999: float | None
+    """99.9th percentile of completion time over the time alone on the path; ``None`` with fewer than
+    1,000 flows.
+    """
     by_size: list[SizeSummary]
-    """Slowdowns by flow size, smallest first; sizes of which no flow completed are left out."""
+    """By flow size, smallest first; sizes of which no flow completed are left out."""
+    by_twentieth: list[SizeSummary]
+    """By flow size, in up to 20 bins of a twentieth of the flows each. Flows of one size are in one
+    bin.
+    """
+    by_traffic: list[ClassSummary]
+    """By class of traffic, listed flows first; empty if all flows are of one class."""
 
 
 @dataclass(frozen=True)
@@ -393,6 +467,12 @@ class RunSummary:
     """
     rtt_max_s: float | None
     """Largest of all round-trip time samples of all flows, seconds."""
+    rtt: DelaySummary | None
+    """Round-trip times of all flows, each sample counted once; ``None`` without any."""
+    one_way: DelaySummary | None
+    """Times of data packets of all flows from one host to the other; ``None`` without any."""
+    loss_share: float | None
+    """Share of the data packets that were dropped or lost, 0 to 1; ``None`` without any."""
     arrived_flows: int | None
     """Flows of arriving traffic that started; ``None`` if no traffic arrives."""
     unfinished_flows: int | None
@@ -417,6 +497,12 @@ class RunSummary:
     """What the engine did."""
     fidelity: Fidelity | None
     """Fidelity of a run in real time; ``None`` in simulated time."""
+    measured_from_s: float | None = None
+    """Beginning of the part of the run that figures are about, seconds, if they are not about all
+    of it. Flows that complete count if they started in it.
+    """
+    measured_to_s: float | None = None
+    """End of that part, seconds."""
     planned_duration_s: float | None = None
     """Length that the run was to have, seconds, if it was interrupted: its figures are partial.
     """

@@ -91,9 +91,10 @@ def plain(content: Any) -> Any:
     """A dataclass as the JSON that it was made of."""
     if dataclasses.is_dataclass(content) and not isinstance(content, type):
         fields = {field.name: getattr(content, field.name) for field in dataclasses.fields(content)}
-        # The one figure that is left out of the JSON where a run came to its end.
-        if fields.get("planned_duration_s", 0) is None:
-            del fields["planned_duration_s"]
+        # What is left out of the JSON where a run came to its end, and all of it was measured.
+        for name in ("planned_duration_s", "measured_from_s", "measured_to_s"):
+            if fields.get(name, 0) is None:
+                del fields[name]
         return {name.rstrip("_"): plain(value) for name, value in fields.items()}
     if isinstance(content, list | tuple):
         return [plain(one) for one in content]

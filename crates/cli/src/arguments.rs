@@ -3,8 +3,11 @@
 use std::convert::Infallible;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use ratewire::{World, expand_values};
-use ratewire_command_line::whole_number;
+use ratewire::{Experiment, World, expand_values};
+use ratewire_command_line::{Exit, whole_number};
+use ratewire_report::compare::FigureName;
+
+use crate::output::fail;
 
 /// Parser of the worlds' names.
 pub(crate) fn worlds() -> impl TypedValueParser<Value = World> {
@@ -16,6 +19,32 @@ pub(crate) fn worlds() -> impl TypedValueParser<Value = World> {
     };
     let values = World::ALL.map(|world| PossibleValue::new(world.name()).help(about(world)));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<World>())
+}
+
+/// What is measured.
+#[derive(clap::Args)]
+pub(crate) struct MeasureArgs {
+    /// Figures in place of the usual ones: queue/hop2,goodput/s1-d1,jain
+    #[arg(long, value_name = "FIGURE", value_parser = FigureName::list)]
+    figure: Vec<Listed<FigureName>>,
+    /// The part of each run that figures are about, in place of the scenario's own: 5s..30s, or
+    /// 5s.. to its end. Of flows that complete, those that start in it count
+    #[arg(long, value_name = "FROM..TO")]
+    during: Option<String>,
+}
+
+/// The values of an option that takes several at once.
+type Listed<T> = Vec<T>;
+
+impl MeasureArgs {
+    /// The experiment with these figures of this part, or prints what is wrong.
+    pub(crate) fn apply(&self, experiment: Experiment) -> Result<Experiment, Exit> {
+        let experiment = experiment.figures(self.figure.iter().flatten().cloned());
+        match &self.during {
+            Some(during) => experiment.during(during).map_err(|wrong| fail(&wrong)),
+            None => Ok(experiment),
+        }
+    }
 }
 
 /// The words of the command line, as `run.json` notes them.

@@ -297,6 +297,7 @@ mod tests {
                 flow: FlowId(0),
                 delivered: Bytes::ZERO,
                 retransmitted: Bytes::ZERO,
+                retransmitted_packets: 0,
                 window: Bytes::MAX,
                 in_flight: None,
                 receive_window: Bytes::MAX,

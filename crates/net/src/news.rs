@@ -1,5 +1,7 @@
 //! Events in a network that its caller asked for.
 
+use std::collections::BTreeMap;
+
 use ratewire_backpressure::frames::Control;
 use ratewire_transport::Ack;
 use ratewire_units::Time;
@@ -54,6 +56,8 @@ pub struct News {
     unblocked: Vec<LinkId>,
     /// Numbers of dropped packets whose bytes the caller keeps.
     dropped: Vec<u32>,
+    /// Packets with data that were dropped or lost, by flow.
+    lost_data: BTreeMap<u32, u64>,
     /// Frames on captured links, and frames that pause captured links.
     frames: Vec<PendingFrame>,
 }
@@ -80,6 +84,12 @@ impl News {
     /// since the last call.
     pub fn take_dropped(&mut self) -> Vec<u32> {
         core::mem::take(&mut self.dropped)
+    }
+
+    /// Packets with data of flows' senders that were dropped or lost since the last call, by flow
+    /// ([`Address::generation`](crate::Address::generation)).
+    pub fn take_lost_data(&mut self) -> BTreeMap<u32, u64> {
+        core::mem::take(&mut self.lost_data)
     }
 
     /// Frames that have arrived since the last call, in order of arrival: those on captured
@@ -111,6 +121,11 @@ impl News {
     /// Notes the drop of a packet whose bytes the caller keeps.
     pub(crate) fn note_dropped(&mut self, kept: u32) {
         self.dropped.push(kept);
+    }
+
+    /// Notes the drop or loss of a packet with data.
+    pub(crate) fn note_lost_data(&mut self, flow: u32) {
+        *self.lost_data.entry(flow).or_default() += 1;
     }
 
     /// Notes a frame that leaves at `starts`, on a captured link or for one.

@@ -201,6 +201,8 @@ pub(crate) struct Slab {
     contents: Pool<Content>,
     /// Windows and ranges of the few acknowledgements for which [`Beyond`] has no room.
     kept: Pool<(Bytes, SackBlocks)>,
+    /// When each packet of a flow's sender was sent, by its content; `None` if nobody asks.
+    sent: Option<Vec<Time>>,
 }
 
 #[derive(Debug)]
@@ -242,9 +244,20 @@ impl Slab {
         self.contents.items.len()
     }
 
-    /// Inserts a segment from a flow's sender.
+    /// Notes from now on when packets of flows' senders are sent.
+    pub(crate) fn time_packets(&mut self) {
+        self.sent = Some(Vec::new());
+    }
+
+    /// When a packet of a flow's sender was sent, if that was noted.
     #[inline]
-    pub(crate) fn insert(&mut self, segment: &Segment) -> ContentId {
+    pub(crate) fn sent(&self, id: ContentId) -> Option<Time> {
+        self.sent.as_ref()?.get(id as usize).copied()
+    }
+
+    /// Inserts a segment from a flow's sender, which sends it now.
+    #[inline]
+    pub(crate) fn insert(&mut self, now: Time, segment: &Segment) -> ContentId {
         let body = match segment.kind {
             SegmentKind::Open => Body::Open,
             SegmentKind::Data { .. } => {
@@ -252,7 +265,14 @@ impl Slab {
                 Body::Data { offset, payload: payload.get() as u32, stamp }
             }
         };
-        self.put(&segment.header, body)
+        let id = self.put(&segment.header, body);
+        if let Some(sent) = &mut self.sent {
+            if id as usize >= sent.len() {
+                sent.resize(self.contents.items.len(), Time::ZERO);
+            }
+            sent[id as usize] = now;
+        }
+        id
     }
 
     /// Inserts a packet whose bytes the caller keeps under this number.

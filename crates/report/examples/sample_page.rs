@@ -314,6 +314,7 @@ fn complete(collector: &mut Collector, law: &str, noise: &mut Noise) {
         let luck = 1.0 + 0.6 * slow * libm::pow(noise.next(), 3.0);
         let took = ideal * luck * (0.9 + 0.3 * slow * noise.next());
         collector.completion(Completion {
+            traffic: None,
             flow,
             law: law.into(),
             size: Bytes::new(size as u64),

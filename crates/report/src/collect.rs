@@ -103,7 +103,10 @@ impl Collector {
             answers: BTreeMap::new(),
             overlay: None,
             asked: info.flows.len().min(limits.flows).max(1),
-            completed: Completed::new(limits.exact_completions),
+            completed: Completed::new(
+                limits.exact_completions,
+                info.traffic.iter().map(|class| class.name.clone()).collect(),
+            ),
         }
     }
 

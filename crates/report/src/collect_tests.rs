@@ -189,14 +189,17 @@ fn slowdowns_are_kept_by_size() {
         let (size, took) = (Bytes::new(bytes), MS(10 * slowdown));
         collector.completion(Completion { size, took, ideal: Some(MS(10)), ..Default::default() });
     };
-    complete(9_999, 2);
+    (0..2).for_each(|_| complete(9_999, 2));
     complete(10_000, 4);
     (0..99).for_each(|_| complete(99_999, 8));
-    complete(20_000_000, 16);
+    (0..100).for_each(|_| complete(20_000_000, 16));
     let by_size = collector.finish().completion_summary.expect("completions").by_size;
     let bounds: Vec<_> = by_size.iter().map(|s| (s.from_bytes, s.below_bytes, s.flows)).collect();
-    assert_eq!(bounds, [(0, Some(10_000), 1), (10_000, Some(100_000), 100), (10_000_000, None, 1)]);
-    assert_eq!(by_size[0].slowdown_median, 2.0);
-    assert_eq!(by_size[1].slowdown_median, 8.0);
-    assert_eq!(by_size[2].slowdown_p99, 16.0);
+    assert_eq!(
+        bounds,
+        [(0, Some(10_000), 2), (10_000, Some(100_000), 100), (10_000_000, None, 100)]
+    );
+    assert_eq!(by_size[0].slowdown_median, Some(2.0));
+    assert_eq!(by_size[1].slowdown_median, Some(8.0));
+    assert_eq!(by_size[2].slowdown_p99, Some(16.0));
 }

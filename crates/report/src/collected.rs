@@ -20,8 +20,8 @@ pub struct Limits {
     pub points: usize,
     /// Completed flows kept as points: every k-th, k a power of two that grows as needed.
     pub completions: usize,
-    /// Completed flows up to which percentiles are exact; beyond, percentiles are within 1 %. Each
-    /// flow takes 24 to 48 bytes.
+    /// Completed flows up to which percentiles are exact; beyond, percentiles are within 0.5 %.
+    /// Each flow takes 48 bytes, or twice as much.
     pub exact_completions: usize,
     /// Answers to what bound a flow's rate, over all flows with series; every k-th of each flow's,
     /// k a power of two.

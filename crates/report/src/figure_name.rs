@@ -24,13 +24,37 @@ pub enum Subject {
 }
 
 /// Figures of a link.
-pub(crate) const OF_LINK: [&str; 7] =
-    ["utilisation", "throughput", "queue", "queue_p99", "queue_max", "drops", "marks"];
+pub(crate) const OF_LINK: [&str; 8] = [
+    "utilisation",
+    "throughput",
+    "queue",
+    "queue_p99",
+    "queue_max",
+    "drops",
+    "drop_share",
+    "marks",
+];
 /// Figures of a listed flow.
-pub(crate) const OF_FLOW: [&str; 7] =
-    ["goodput", "share", "fct", "rtt_mean", "rtt_min", "rtt_max", "sent_again"];
+pub(crate) const OF_FLOW: [&str; 16] = [
+    "goodput",
+    "share",
+    "fct",
+    "rtt_mean",
+    "rtt_min",
+    "rtt_max",
+    "rtt_p50",
+    "rtt_p95",
+    "rtt_p99",
+    "one_way_mean",
+    "one_way_p50",
+    "one_way_p95",
+    "one_way_p99",
+    "loss",
+    "power",
+    "sent_again",
+];
 /// Figures of a run, by the names that files have for them.
-pub(crate) const OF_RUN: [(&str, &str); 18] = [
+pub(crate) const OF_RUN: [(&str, &str); 29] = [
     ("utilisation", "utilisation"),
     ("queue", "queue_packets_mean"),
     ("queue_p99", "queue_packets_p99"),
@@ -42,6 +66,17 @@ pub(crate) const OF_RUN: [(&str, &str); 18] = [
     ("jain_over_time", "jain_over_time"),
     ("rtt_mean", "rtt_mean_s"),
     ("rtt_max", "rtt_max_s"),
+    ("goodput_flow_mean", "goodput_flow_mean_bps"),
+    ("goodput_flow_least", "goodput_flow_least_bps"),
+    ("rtt_p50", "rtt_p50_s"),
+    ("rtt_p95", "rtt_p95_s"),
+    ("rtt_p99", "rtt_p99_s"),
+    ("one_way_mean", "one_way_mean_s"),
+    ("one_way_p50", "one_way_p50_s"),
+    ("one_way_p95", "one_way_p95_s"),
+    ("one_way_p99", "one_way_p99_s"),
+    ("loss", "loss_share"),
+    ("power", "power_bps2"),
     ("sent_again", "retransmitted_packets"),
     ("unfinished", "unfinished_flows"),
     ("fct_mean", "completion_mean_s"),
@@ -62,6 +97,25 @@ impl FigureName {
     /// The same figure of a link or flow whose name is written out.
     pub fn of(self, name: &str) -> FigureName {
         FigureName { of: Some(name.to_string()), ..self }
+    }
+
+    /// A list of names with commas between them. A part of it that begins with no figure belongs to
+    /// the name before, because names of links and flows may have commas.
+    ///
+    /// # Errors
+    /// A text that tells what is wrong with a name.
+    pub fn list(text: &str) -> Result<Vec<FigureName>, String> {
+        let mut names: Vec<FigureName> = Vec::new();
+        for part in text.split(',') {
+            match (part.parse::<FigureName>(), names.last_mut()) {
+                (Ok(name), _) => names.push(name),
+                (Err(_), Some(FigureName { of: Some(of), .. })) if !part.contains('/') => {
+                    *of += &format!(",{part}");
+                }
+                (Err(wrong), _) => return Err(wrong),
+            }
+        }
+        Ok(names)
     }
 
     /// The figure, and the link or flow that it is of, if it is of one.
@@ -139,6 +193,17 @@ mod tests {
         assert_eq!(name("goodput/a/b").subject(), Some((Subject::Flow, "a/b")));
         assert_eq!(name("queue/hop2").of("hop3").subject(), Some((Subject::Link, "hop3")));
         assert_eq!((name("queue").subject(), name("queue").to_string()), (None, "queue".into()));
+    }
+
+    #[test]
+    fn names_in_lists_may_have_commas() {
+        let list = |text: &str| {
+            let names = FigureName::list(text)?;
+            Ok::<_, String>(names.iter().map(FigureName::to_string).collect::<Vec<String>>())
+        };
+        let names = list("queue/hop1, jain,goodput/web, mail,loss,rtt_max");
+        assert_eq!(names.unwrap(), ["queue/hop1", "jain", "goodput/web, mail", "loss", "rtt_max"]);
+        assert!(list("mail,jain").is_err() && list("queue/hop1,gooodput/x").is_err());
     }
 
     #[test]

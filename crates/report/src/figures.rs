@@ -27,6 +27,8 @@ pub enum FigureUnit {
     Ratio,
     /// Bits per second.
     Rate,
+    /// Bits per second over seconds.
+    Power,
 }
 
 /// Which of two values is better.

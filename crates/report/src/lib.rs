@@ -25,7 +25,6 @@ mod collect;
 mod collected;
 pub mod compare;
 mod completed;
-mod distribution;
 pub mod draw;
 mod expectation;
 mod fidelity;
@@ -34,7 +33,6 @@ mod figure_name;
 mod figures;
 mod generated;
 mod headline;
-mod histogram;
 pub mod html;
 mod markup;
 mod model;
@@ -58,7 +56,6 @@ pub use fidelity::FidelitySummary;
 pub use figure::count;
 pub use generated::{JSON_HEAD, json};
 pub use headline::{Headline, verdict_links};
-pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
     Answer, ChangeInfo, Completion, ConnectionRow, FlowInfo, FlowRow, GroupRow, LeftOut, LinkInfo,
@@ -70,9 +67,9 @@ pub use recorded::Tracks;
 pub use run::Run;
 pub use series::{Aggregation, Series};
 pub use summary::{
-    CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
-    FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling, SizeSummary,
-    Summary, TrafficSummary,
+    ClassSummary, CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary,
+    DelaySummary, EngineFigures, FlowSummary, GroupSummary, LinkSummary, OverlaySummary,
+    PausingSummary, Settling, SizeSummary, Summary, TrafficSummary,
 };
 pub use sweep::{
     MeasuredRun, Sweep, SweepAxis, SweepCell, SweepFigure, SweepGatherer, SweepRun, SweepValue,

@@ -22,6 +22,8 @@ pub struct RunInfo {
     pub world: World,
     /// How long the run lasted, in its own time.
     pub duration: Duration,
+    /// The part of it that figures are about; `None` for all of it.
+    pub measured: Option<(Time, Time)>,
     /// The version of Ratewire that made the run.
     pub version: String,
     /// Values set in place of the scenario's own: pairs of a key's path and a value.
@@ -307,6 +309,8 @@ pub struct Completion {
     pub flow: u64,
     /// The law the flow obeyed.
     pub law: String,
+    /// Class of arriving traffic, by index; `None` for a listed flow.
+    pub traffic: Option<u32>,
     /// Size that the application asked to send.
     pub size: Bytes,
     /// Time of the request.

@@ -65,6 +65,7 @@ mod tests;
 mod topology;
 mod traffic;
 mod transport;
+mod window;
 
 pub use builder::{Builder, Expect, Flow, Link};
 pub use diagnostic::{Diagnostic, Severity};

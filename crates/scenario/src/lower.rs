@@ -17,7 +17,7 @@ use crate::network::{self, Net, RoundTrips, Usual, changes};
 use crate::section::Section;
 use crate::traffic::starts::RandomStart;
 use crate::traffic::{Load, Senders, arriving, flows, programs};
-use crate::{ensemble, overlay, record, topology, transport};
+use crate::{ensemble, overlay, record, topology, transport, window};
 
 /// Results of reading, beside the fields that a scenario gets from its text.
 pub(crate) struct Parts {
@@ -152,7 +152,8 @@ fn read(root: &Section<'_>) -> Parts {
         another_duration: root.get("duration").is_some_and(|entry| entry.item.span.is_set()),
         incomplete,
     };
-    let (expectations, edges) = expect::read(root, &named);
+    let (expectations, mut edges) = expect::read(root, &named);
+    let measured = window::measured(root, end, overlay.is_some(), &mut edges);
     let record = record::read(root, &net, duration, &edges);
     if context.errors() == 0 {
         check_laws(root, &uses, &book, &laws);
@@ -177,6 +178,7 @@ fn read(root: &Section<'_>) -> Parts {
         changes: all_changes,
         exact_wire,
         sample_interval: Some(record.interval),
+        measured,
         ideal: record.ideal,
         sampled_flows,
         sampled_links: None,

@@ -5,9 +5,9 @@ use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::Ideal;
 use ratewire_units::Duration;
 
-use crate::expect::Edges;
 use crate::network::Net;
 use crate::section::Section;
+use crate::window::Edges;
 
 const MILLISECOND: u64 = 1_000_000_000;
 

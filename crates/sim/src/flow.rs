@@ -10,6 +10,7 @@ use ratewire_overlay::EdgeId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use crate::delays::DelaysOf;
 use crate::jitter::FlowJitter;
 use crate::overlay::Daemons;
 use crate::record::{FlowId, FlowSample};
@@ -37,6 +38,8 @@ pub(crate) struct Flow {
     pub(crate) open_size: u32,
     pub(crate) ecn: Ecn,
     pub(crate) law: u32,
+    /// Where its delays are counted.
+    pub(crate) delays: DelaysOf,
     /// Length of the stream, or `u64::MAX` while it has no end.
     pub(crate) end: u64,
     pub(crate) completed: bool,
@@ -71,6 +74,8 @@ pub(crate) struct Flow {
     sampled_delivered: Bytes,
     /// Retransmitted data as of the last sample.
     sampled_retransmitted: Bytes,
+    /// Packets sent again as of the last sample.
+    sampled_packets_again: u64,
 }
 
 /// Parts that a flow is made from.
@@ -78,6 +83,7 @@ pub(crate) struct Start<'a> {
     pub(crate) now: Time,
     pub(crate) id: FlowId,
     pub(crate) law: usize,
+    pub(crate) delays: DelaysOf,
     pub(crate) laws: &'a [AnyLaw],
     pub(crate) transport: &'a TransportConfig,
     pub(crate) app: &'a App,
@@ -145,6 +151,7 @@ impl Flow {
             open_size: config.ack.get() as u32,
             ecn: ecn(config, law),
             law: start.law as u32,
+            delays: start.delays,
             end,
             completed: false,
             waits_for_room: start.waits_for_room,
@@ -162,6 +169,7 @@ impl Flow {
             jitter: start.jitter,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
+            sampled_packets_again: 0,
         }
     }
 
@@ -249,13 +257,16 @@ impl Flow {
         Address { route, size, flow: slot, generation, ecn, class, processing }
     }
 
-    /// Processes an acknowledgement at the sender.
+    /// Processes an acknowledgement at the sender; returns the round trip that it ends, if any.
     #[inline]
-    pub(crate) fn on_ack(&mut self, now: Time, ack: &mut Ack, setup: &Setup) {
+    pub(crate) fn on_ack(&mut self, now: Time, ack: &mut Ack, setup: &Setup) -> Option<Duration> {
         if let Some(lie) = &self.lie {
             setup.laws[self.law as usize].falsify(&mut ack.header, lie, Hand::Reading);
         }
+        let before = self.sender.stats().rtt_samples;
         self.sender.on_ack(now, ack);
+        let is_measured = self.sender.stats().rtt_samples != before;
+        is_measured.then(|| self.sender.rtt().latest())
     }
 
     /// Prefetches for a packet that is about to arrive: at the receiver with data, otherwise at the
@@ -285,13 +296,14 @@ impl Flow {
     }
 
     pub(crate) fn sample(&mut self, at: Time, interval: Duration, laws: &[AnyLaw]) -> FlowSample {
-        let retransmitted = self.sender.stats().retransmitted;
+        let stats = *self.sender.stats();
         let sample = FlowSample {
             at,
             interval,
             flow: self.id,
             delivered: self.newly_delivered(),
-            retransmitted: retransmitted - self.sampled_retransmitted,
+            retransmitted: stats.retransmitted - self.sampled_retransmitted,
+            retransmitted_packets: stats.retransmitted_packets - self.sampled_packets_again,
             window: self.window(laws),
             in_flight: Some(self.sender.in_flight()),
             receive_window: self.sender.receive_window(),
@@ -299,7 +311,8 @@ impl Flow {
             rtt: self.sender.rtt().latest(),
             pacing: self.sender.pacing(),
         };
-        self.sampled_retransmitted = retransmitted;
+        self.sampled_retransmitted = stats.retransmitted;
+        self.sampled_packets_again = stats.retransmitted_packets;
         sample
     }
 }

@@ -6,6 +6,8 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod counters;
+pub mod delays;
 #[doc(hidden)]
 pub mod dumbbell;
 mod engine;

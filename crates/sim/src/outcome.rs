@@ -7,6 +7,8 @@ use ratewire_overlay::queue::LinkCounts;
 use ratewire_overlay::{GroupId, SenderCounts};
 use ratewire_units::{Bytes, Duration, Time};
 
+pub use crate::counters::{Drops, Pausing};
+use crate::delays::AllDelays;
 use crate::record::FlowId;
 
 /// Outcome of a run.
@@ -24,6 +26,8 @@ pub struct Outcome {
     pub data_packets_delivered: u64,
     /// Time at which the run ended.
     pub ended: Time,
+    /// Round-trip times and one-way delays of packets.
+    pub delays: AllDelays,
     /// Paused links that waited for each other for ever; the first such ring found.
     pub deadlock: Option<Deadlock>,
     /// The overlay, if there is one.
@@ -177,57 +181,10 @@ impl LinkOutcome {
             queue_bytes_mean: seen.area_bytes as f64 / ps,
             queue_packets_max: seen.peak_packets_run,
             queue_bytes_max: seen.peak_bytes_run,
-            drops: Drops {
-                full: seen.dropped_full,
-                early: seen.dropped_early,
-                lost: seen.lost,
-                down: seen.dropped_down,
-                policed: seen.dropped_policed,
-            },
+            drops: Drops::between(&Observation::default(), seen),
             marks: seen.marked,
             clamps: seen.clamps(),
-            pausing: Pausing {
-                pauses: seen.pauses,
-                paused: seen.paused,
-                frames: seen.control_frames,
-                overflowed: seen.overflowed,
-            },
+            pausing: Pausing::between(&Observation::default(), seen),
         }
-    }
-}
-
-/// Counters of pausing of a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pausing {
-    /// Number of times that the far end paused the link.
-    pub pauses: u64,
-    /// Time for which the link was paused.
-    pub paused: Duration,
-    /// Frames sent on the link that pause or resume links in the other direction, 84 bytes each on
-    /// the wire.
-    pub frames: u64,
-    /// Packets dropped because the buffer that pauses the link was full; none with enough headroom.
-    pub overflowed: u64,
-}
-
-/// Packets dropped, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drops {
-    /// Drops by a full queue.
-    pub full: u64,
-    /// Drops by the queue's discipline (RED, CoDel).
-    pub early: u64,
-    /// Losses on the link.
-    pub lost: u64,
-    /// Drops at a link that was down.
-    pub down: u64,
-    /// Drops by the policer, of packets sent too fast.
-    pub policed: u64,
-}
-
-impl Drops {
-    /// Sum of all drops.
-    pub fn total(&self) -> u64 {
-        self.full + self.early + self.lost + self.down + self.policed
     }
 }

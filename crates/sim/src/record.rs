@@ -9,6 +9,8 @@ use ratewire_overlay::Dollars;
 use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
+use crate::counters::{Drops, Pausing};
+
 /// Index of a flow; listed flows come first, then arriving ones in the order of their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
@@ -207,6 +209,8 @@ pub struct FlowSample {
     pub delivered: Bytes,
     /// Payload sent again in the interval.
     pub retransmitted: Bytes,
+    /// Packets that carried payload again in the interval.
+    pub retransmitted_packets: u64,
     /// The law's window at the end of the interval, payload; [`Bytes::MAX`] if it has none, or it
     /// is unknown.
     pub window: Bytes,
@@ -250,12 +254,16 @@ pub struct LinkSample {
     pub queue_packets: u32,
     /// Backlog in bytes at the end of the interval.
     pub queue_bytes: Bytes,
-    /// Packets dropped in the interval, for any reason.
-    pub drops: u64,
+    /// Packets sent in the interval.
+    pub packets: u64,
+    /// Packets dropped in the interval, by reason.
+    pub drops: Drops,
     /// Packets marked in the interval.
     pub marks: u64,
-    /// Number of times that the link was paused in the interval.
-    pub pauses: u64,
+    /// Packets that the policer corrected or dropped in the interval.
+    pub clamps: u64,
+    /// Counters of pausing over the interval.
+    pub pausing: Pausing,
     /// Share of the interval in which the link was paused, 0 to 1.
     pub paused: f64,
 }
@@ -282,9 +290,11 @@ impl LinkSample {
             queue_bytes_max: seen.peak_bytes,
             queue_packets: seen.waiting_packets,
             queue_bytes: seen.waiting_bytes,
-            drops: seen.drops() - before.drops(),
+            packets: seen.sent_packets - before.sent_packets,
+            drops: Drops::between(before, seen),
             marks: seen.marked - before.marked,
-            pauses: seen.pauses - before.pauses,
+            clamps: seen.clamps() - before.clamps(),
+            pausing: Pausing::between(before, seen),
             paused: seen.paused.saturating_sub(before.paused).ps() as f64 / ps,
         }
     }

@@ -56,6 +56,9 @@ pub struct Setup {
     ///
     /// `None` records nothing, and zero samples only at the end.
     pub sample_interval: Option<Duration>,
+    /// Instants between which figures are measured, multiples of the sampling interval; `None` for
+    /// the whole run.
+    pub measured: Option<(Time, Time)>,
     /// What completion times are compared with.
     pub ideal: Ideal,
     /// Flows with this number or a higher one are not sampled.
@@ -94,6 +97,7 @@ impl Default for Setup {
             changes: Vec::new(),
             exact_wire: false,
             sample_interval: None,
+            measured: None,
             ideal: Ideal::Alone,
             sampled_flows: u32::MAX,
             sampled_links: None,

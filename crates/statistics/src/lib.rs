@@ -6,11 +6,13 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod fairness;
+mod histogram;
 mod interval;
 mod percentile;
 mod weights;
 
 pub use fairness::{is_fair, jain_index, max_min, settles_at};
+pub use histogram::Histogram;
 pub use interval::{Difference, Estimate, Significance};
 pub use percentile::percentile;
 pub use weights::scale;

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use ratewire::folder::{COMPARISON, OutputFolder};
 use ratewire::{Compare, ComparisonResults};
 use ratewire_command_line::{Exit, print};
-use ratewire_report::compare::FigureName;
 use ratewire_report::{Comparison, table};
 
 use super::load::{LawFileArgs, load_with_laws};
-use crate::arguments::{Seeds, listed, seeds};
+use crate::arguments::{MeasureArgs, Seeds, listed, seeds};
 use crate::memory::MemoryArgs;
 use crate::output::{complain, fail, missing};
 use crate::place::{Place, name_of};
@@ -31,9 +30,8 @@ pub(crate) struct Args {
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Figures in place of the usual ones: queue/hop2,goodput/s1-d1,jain
-    #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
-    figure: Vec<FigureName>,
+    #[command(flatten)]
+    measure: MeasureArgs,
     /// Folder for comparison.html and comparison.json [default: out/NAME-OF-THE-SCENARIO,
     /// or a folder beside it if that has a comparison of another experiment]
     #[arg(long, short)]
@@ -58,8 +56,8 @@ pub(crate) fn compare(args: &Args) -> Exit {
     let taken = (!args.law.is_empty()).then_some(("law", "--law"));
     let loaded =
         load_with_laws(&args.scenario, &args.set, taken.as_slice(), &args.law_files, &args.law);
-    let experiment = match loaded {
-        Ok(experiment) => experiment.figures(args.figure.clone()),
+    let experiment = match loaded.and_then(|experiment| args.measure.apply(experiment)) {
+        Ok(experiment) => experiment,
         Err(exit) => return exit,
     };
     let file = experiment.scenario().file.clone();

@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use ratewire::folder::REPORT;
 use ratewire::{Error, Experiment, Failed, Planned, Results, World, remedies, without_repeats};
 use ratewire_command_line::{Exit, print};
-use ratewire_report::compare::FigureName;
 use ratewire_report::table;
 use ratewire_units::text::legible_lines;
 
 use super::dry;
 use super::load::{LawFileArgs, load_with_laws};
 use super::users::{UserArgs, warn_of_hidden_files};
-use crate::arguments::{Seeds, VAIN_SEEDS, command_line, listed, seeds, worlds};
+use crate::arguments::{MeasureArgs, Seeds, VAIN_SEEDS, command_line, listed, seeds, worlds};
 use crate::interrupt::on_ctrl_c;
 use crate::memory::MemoryArgs;
 use crate::output::{complain, fail};
@@ -37,9 +36,8 @@ pub(crate) struct Args {
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Figures in place of the usual ones: queue/hop2,goodput/s1-d1,jain
-    #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
-    figure: Vec<FigureName>,
+    #[command(flatten)]
+    measure: MeasureArgs,
     /// Folder for the report and the data [default: out/NAME-OF-THE-SCENARIO, or a folder
     /// beside it if that has results of another experiment]
     #[arg(long, short)]
@@ -155,7 +153,7 @@ fn experiment(args: &Args) -> Result<Experiment, Exit> {
     if let Some(Seeds(seeds)) = &args.seed {
         experiment = experiment.seeds(seeds.iter().copied());
     }
-    experiment = experiment.figures(args.figure.clone());
+    experiment = args.measure.apply(experiment)?;
     if let Some(question) = &args.why {
         experiment = experiment.why(question);
     }

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use ratewire::folder::SWEEP;
 use ratewire::{Sweep, SweepResults, expand_values};
 use ratewire_command_line::{Exit, print};
-use ratewire_report::compare::FigureName;
 use ratewire_report::table;
 
 use super::load::{LawFileArgs, load_with_laws};
-use crate::arguments::{Seeds, VAIN_SEEDS, listed, seeds};
+use crate::arguments::{MeasureArgs, Seeds, VAIN_SEEDS, listed, seeds};
 use crate::interrupt::on_ctrl_c;
 use crate::memory::MemoryArgs;
 use crate::output::{complain, fail};
@@ -35,9 +34,8 @@ pub(crate) struct Args {
     /// Seeds for each law at each point, in place of the scenario's own: 1..5 or 1,2,3
     #[arg(long, value_parser = seeds)]
     seed: Option<Seeds>,
-    /// Figures in place of the usual ones: queue/hop2,goodput/s1-d1,jain
-    #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
-    figure: Vec<FigureName>,
+    #[command(flatten)]
+    measure: MeasureArgs,
     /// Folder for the page and the data; a sweep that was stopped goes on in its folder [default:
     /// out/NAME-OF-THE-SCENARIO-sweep, or a folder beside it if that has another sweep]
     #[arg(long, short)]
@@ -122,7 +120,7 @@ fn swept(args: &Args) -> Result<Sweep, Exit> {
     if !args.law.is_empty() {
         experiment = experiment.laws(&args.law);
     }
-    experiment = experiment.figures(args.figure.clone());
+    experiment = args.measure.apply(experiment)?;
     if let Some(Seeds(seeds)) = &args.seed {
         experiment = experiment.seeds(seeds.iter().copied());
     }

@@ -12,6 +12,7 @@ use nix::sys::epoll::EpollFlags;
 use ratewire_laws::Header;
 use ratewire_net::spec::{NodeId, Sockets};
 use ratewire_net::{Address, Body, Ecn, Label, Network, Observation};
+use ratewire_sim::delays::{AllDelays, DelaysOf};
 use ratewire_sim::outcome::{Outcome, PacketCounts};
 use ratewire_sim::record::Progress;
 use ratewire_sim::routes::RouteTable;
@@ -79,6 +80,9 @@ pub(crate) struct World<'a> {
     streams: Vec<Known>,
     passed: Vec<Passed>,
     round_trips: RoundTrips,
+    delays: AllDelays,
+    /// Where the delays of each flow count.
+    delays_of: Vec<DelaysOf>,
     /// Flows of programs by the nodes of their ends; between the same two, the first in the
     /// scenario.
     of_programs: BTreeMap<(NodeId, NodeId), u32>,
@@ -141,6 +145,11 @@ impl<'a> World<'a> {
             offloads: hosts.iter().all(|host| host.tun.offloads),
             ..Fidelity::default()
         };
+        let listed = setup.flows.len() - classes.len();
+        let most = classes.iter().max().map_or(0, |class| class + 1);
+        let delays = AllDelays::new(setup.measured, listed, most);
+        let class = |n: usize| n.checked_sub(listed).map(|arrived| classes[arrived]);
+        let place = |n| delays.place(n, class(n));
         Ok(World {
             setup,
             classes,
@@ -159,6 +168,8 @@ impl<'a> World<'a> {
             streams: Vec::new(),
             passed: Vec::new(),
             round_trips: RoundTrips::default(),
+            delays_of: (0..setup.flows.len()).map(place).collect(),
+            delays,
             of_programs: streams::of_programs(setup, flows),
             acp: acp::by_port(setup),
             sides: hosts.iter().map(|_| Side::default()).collect(),
@@ -283,14 +294,15 @@ impl<'a> World<'a> {
                     self.arrive(at, &label);
                 }
             }
-            self.forget_dropped();
+            self.forget_dropped(due);
         }
     }
 
-    fn forget_dropped(&mut self) {
+    fn forget_dropped(&mut self, at: Time) {
         // The room is checked before each packet.
         drop(self.network.news().take_unblocked());
         for kept in self.network.news().take_dropped() {
+            self.note_dropped(at, kept);
             self.bundles.drop(kept);
         }
     }
@@ -370,7 +382,7 @@ impl<'a> World<'a> {
         }
         // Keeps the buffer.
         self.ready = ready;
-        self.forget_dropped();
+        self.forget_dropped(now);
         Ok(())
     }
 

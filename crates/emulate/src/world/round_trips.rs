@@ -18,8 +18,10 @@ pub(super) struct RoundTrips {
 struct Timed {
     /// Departure of the data that it answers.
     answered: Option<Time>,
-    /// Its own departure, if it has data whose round trip counts.
-    departed: Option<Time>,
+    /// Its own departure, if it has data.
+    departed: Time,
+    /// Whether the round trip of its data counts.
+    counts: bool,
 }
 
 /// Round trips of a flow.
@@ -35,18 +37,21 @@ impl RoundTrips {
     /// Notes a packet that departs, and with it an answer to what has arrived of a stream.
     pub(super) fn answer(&mut self, stream: Option<u32>, kept: u32) {
         let answered = stream.and_then(|stream| at(&mut self.unanswered, stream).take());
-        *at(&mut self.packets, kept) = Timed { answered, departed: None };
+        *at(&mut self.packets, kept) = Timed { answered, ..Timed::default() };
     }
 
-    /// Notes that a packet has data, whose round trip counts from this departure, if at all; after
+    /// Notes that a packet has data and departs now, and whether its round trip counts; after
     /// [`RoundTrips::answer`].
-    pub(super) fn depart(&mut self, since: Option<Time>, kept: u32) {
-        at(&mut self.packets, kept).departed = since;
+    pub(super) fn depart(&mut self, now: Time, counts: bool, kept: u32) {
+        let packet = at(&mut self.packets, kept);
+        (packet.departed, packet.counts) = (now, counts);
     }
 
-    /// Notes that a packet with data of a stream arrives.
-    pub(super) fn arrive(&mut self, stream: u32, kept: u32) {
-        *at(&mut self.unanswered, stream) = at(&mut self.packets, kept).departed;
+    /// Notes that a packet with data of a stream arrives; returns how long it was on its way.
+    pub(super) fn arrive(&mut self, now: Time, stream: u32, kept: u32) -> Duration {
+        let Timed { departed, counts, .. } = *at(&mut self.packets, kept);
+        *at(&mut self.unanswered, stream) = counts.then_some(departed);
+        now.since(departed)
     }
 
     /// Round trip that a packet ends as it arrives at `now`.
@@ -91,19 +96,19 @@ mod tests {
     #[test]
     fn an_answer_ends_the_round_trip_of_the_newest_packet() {
         let mut trips = RoundTrips::default();
-        let data = |trips: &mut RoundTrips, ms, kept, since| {
+        let data = |trips: &mut RoundTrips, ms, kept, counts| {
             trips.answer(None, kept);
-            trips.depart(since, kept);
+            trips.depart(MS(ms - 30), counts, kept);
             assert_eq!(trips.answered(MS(ms), kept), None);
-            trips.arrive(7, kept);
+            assert_eq!(trips.arrive(MS(ms), 7, kept), Duration::from_millis(30));
         };
-        data(&mut trips, 30, 0, Some(MS(0)));
-        data(&mut trips, 31, 1, Some(MS(1)));
+        data(&mut trips, 30, 0, true);
+        data(&mut trips, 31, 1, true);
         trips.answer(Some(7), 2);
         trips.answer(Some(7), 3);
         assert_eq!(trips.answered(MS(61), 2), Some(Duration::from_millis(60)));
         assert_eq!(trips.answered(MS(62), 3), None, "nothing more had come");
-        data(&mut trips, 90, 4, None);
+        data(&mut trips, 90, 4, false);
         trips.answer(Some(7), 5);
         assert_eq!(trips.answered(MS(99), 5), None, "a copy counts for none");
     }
@@ -114,10 +119,10 @@ mod tests {
         let mut trips = RoundTrips::default();
         for (stream, kept, ms) in [(0, 0, 0), (1, 1, 40), (0, 2, 80)] {
             trips.answer(Some(1 - stream), kept);
-            trips.depart(Some(MS(ms)), kept);
+            trips.depart(MS(ms), true, kept);
             let ended = trips.answered(MS(ms + 30), kept);
             assert_eq!(ended, (kept > 0).then(|| Duration::from_millis(70)), "{kept}");
-            trips.arrive(stream, kept);
+            trips.arrive(MS(ms + 30), stream, kept);
         }
     }
 

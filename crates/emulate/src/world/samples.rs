@@ -24,6 +24,7 @@ pub(super) struct FlowCounts {
     due: Bytes,
     reported: Bytes,
     sampled_retransmitted: Bytes,
+    sampled_packets_again: u64,
     started: bool,
     completed: bool,
     /// Whether the flow was sampled after its completion.
@@ -192,12 +193,13 @@ impl World<'_> {
     ) -> FlowSample {
         // Not for a program's flow, whose sockets nobody else can ask, nor before a flow has one.
         let known = answer.info;
-        let retransmitted = self.retransmitted(n, known.as_ref()).0;
+        let (retransmitted, packets_again) = self.retransmitted(n, known.as_ref());
         let is_sealed = self.flows[n].as_ref().is_some_and(Flow::is_acp);
         let count = &mut self.counts[n];
         let srtt = known.map_or(Duration::ZERO, |info| info.rtt);
         if is_sealed && !srtt.is_zero() {
             count.round_trips.note(srtt);
+            self.delays.round_trip(at, self.delays_of[n], srtt);
         }
         let sample = FlowSample {
             at,
@@ -205,6 +207,7 @@ impl World<'_> {
             flow: FlowId(n as u32),
             delivered: count.newly_arrived(),
             retransmitted: retransmitted.saturating_sub(count.sampled_retransmitted),
+            retransmitted_packets: packets_again.saturating_sub(count.sampled_packets_again),
             window: known.map_or(Bytes::MAX, |info| info.window),
             in_flight: known.map(|info| info.in_flight),
             receive_window: known.map_or(Bytes::MAX, |info| info.receive_window),
@@ -213,6 +216,7 @@ impl World<'_> {
             pacing: known.and_then(|info| info.pacing),
         };
         count.sampled_retransmitted = count.sampled_retransmitted.max(retransmitted);
+        count.sampled_packets_again = count.sampled_packets_again.max(packets_again);
         sample
     }
 
@@ -261,6 +265,7 @@ impl World<'_> {
             events: self.events,
             data_packets_delivered: self.data_packets,
             ended: end,
+            delays: core::mem::take(&mut self.delays),
             deadlock: self.network.deadlock().cloned(),
             overlay: None,
         };

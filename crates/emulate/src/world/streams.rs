@@ -43,7 +43,7 @@ impl World<'_> {
         let again = segment.payload - self.passed[number as usize].sent.fresh(&segment);
         if segment.payload > 0 || segment.opens {
             // As a sender does, which cannot tell which copy was answered (Karn).
-            self.round_trips.depart((again == 0).then_some(now), kept);
+            self.round_trips.depart(now, again == 0, kept);
         }
         self.counts[flow as usize].sent_again += Bytes::new(again);
         self.counts[flow as usize].packets_sent_again += u64::from(again > 0);
@@ -59,10 +59,22 @@ impl World<'_> {
         self.data_packets += u64::from(segment.payload > 0);
         let Some(flow) = self.counted(number) else { return };
         if segment.payload > 0 || segment.opens {
-            self.round_trips.arrive(number, kept);
+            let took = self.round_trips.arrive(at, number, kept);
+            if segment.payload > 0 {
+                self.delays.one_way(at, self.delays_of[flow as usize], took);
+            }
         }
         let fresh = self.passed[number as usize].arrived.fresh(&segment);
         self.counts[flow as usize].arrived += Bytes::new(fresh);
+    }
+
+    /// Notes a packet that was dropped.
+    pub(super) fn note_dropped(&mut self, at: Time, kept: u32) {
+        if let Some(flow) = self.counted(self.bundles.stream(kept))
+            && self.bundles.segment(kept).payload > 0
+        {
+            self.delays.lose(at, self.delays_of[flow as usize], 1);
+        }
     }
 
     fn note_answered(&mut self, at: Time, number: u32, kept: u32) {
@@ -70,6 +82,7 @@ impl World<'_> {
         let flow = opposite.and_then(|data| self.streams[data as usize].flow);
         if let (Some(flow), Some(rtt)) = (flow, self.round_trips.answered(at, kept)) {
             self.counts[flow as usize].round_trips.note(rtt);
+            self.delays.round_trip(at, self.delays_of[flow as usize], rtt);
         }
     }
 

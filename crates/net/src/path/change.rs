@@ -52,7 +52,7 @@ impl Network {
             }
             extra.discipline.on_empty(now);
         }
-        dropped.iter().for_each(|label| self.discard(label.content));
+        dropped.iter().for_each(|label| self.discard(label));
     }
 
     fn change_rate(&mut self, now: Time, id: LinkId, rate: Rate, scheduler: &mut impl Scheduler) {

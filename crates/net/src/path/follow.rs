@@ -4,7 +4,7 @@ use ratewire_units::{Duration, Time};
 
 use super::network::Network;
 use super::trail::{Hop, PauseWait};
-use crate::packet::{Body, ContentId, Ecn, Label};
+use crate::packet::{Body, Ecn, Label};
 use crate::spec::LinkId;
 
 impl Network {
@@ -56,11 +56,13 @@ impl Network {
     }
 
     /// Removes a packet that is dropped or lost.
-    pub(super) fn discard(&mut self, content: ContentId) {
-        self.tracer.note_end(content);
-        if let Body::Kept(number) = self.packets.content(content).body {
-            self.news.note_dropped(number);
+    pub(super) fn discard(&mut self, label: &Label) {
+        self.tracer.note_end(label.content);
+        match self.packets.content(label.content).body {
+            Body::Kept(number) => self.news.note_dropped(number),
+            Body::Data { .. } => self.news.note_lost_data(label.generation),
+            Body::Open | Body::Ack { .. } => {}
         }
-        self.packets.remove(content);
+        self.packets.remove(label.content);
     }
 }

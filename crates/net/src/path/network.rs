@@ -104,6 +104,11 @@ impl Network {
         self.links.extra_mut(id).watched = true;
     }
 
+    /// Notes from now on when hosts send data, for [`Network::sent`].
+    pub fn time_packets(&mut self) {
+        self.packets.time_packets();
+    }
+
     /// Captures frames that a link carries or obeys from now on; [`News::take_frames`] must take
     /// them regularly.
     pub fn tap(&mut self, id: LinkId) {
@@ -139,6 +144,12 @@ impl Network {
     #[inline]
     pub fn content(&self, arrived: &Label) -> &Content {
         self.packets.content(arrived.content)
+    }
+
+    /// When a host sent an arrived packet with data, if that was noted.
+    #[inline]
+    pub fn sent(&self, arrived: &Label) -> Option<Time> {
+        self.packets.sent(arrived.content)
     }
 
     /// The acknowledgement that an arrived packet carries, if any.

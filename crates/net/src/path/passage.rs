@@ -5,7 +5,7 @@ use ratewire_units::{Bytes, SerialTime, Time};
 
 use super::network::Network;
 use crate::link::DelayLineId;
-use crate::packet::{ContentId, Label};
+use crate::packet::Label;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 
@@ -93,7 +93,7 @@ impl Network {
         } else if link.has_room_for(label.size) {
             self.wait(now, id, label, scheduler);
         } else {
-            self.drop_full(id, label.content);
+            self.drop_full(id, &label);
         }
     }
 
@@ -149,9 +149,9 @@ impl Network {
     }
 
     #[cold]
-    pub(super) fn drop_full(&mut self, id: LinkId, content: ContentId) {
+    pub(super) fn drop_full(&mut self, id: LinkId, label: &Label) {
         self.links[id.index()].tally.dropped_full += 1;
-        self.discard(content);
+        self.discard(label);
     }
 
     #[inline(always)]

@@ -34,7 +34,7 @@ impl Network {
             return true;
         }
         extra.tally.dropped_policed += 1;
-        self.discard(label.content);
+        self.discard(&label);
         false
     }
 
@@ -81,7 +81,7 @@ impl Network {
             return self.start(now, id, label, scheduler);
         }
         if !link.has_room_for(label.size) && !self.may_send_at_once(now, id, scheduler) {
-            return self.drop_full(id, label.content);
+            return self.drop_full(id, &label);
         }
         self.wait(now, id, label, scheduler);
         if let Some(medium) = medium {
@@ -105,7 +105,7 @@ impl Network {
             medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
         let is_kept = is_idle || link.makes_room() || link.has_room_for(label.size);
         if !is_kept && !self.may_send_at_once(now, id, scheduler) {
-            return self.drop_full(id, label.content);
+            return self.drop_full(id, &label);
         }
         let link = &mut self.links[id.index()];
         link.sum_areas(now);
@@ -147,7 +147,7 @@ impl Network {
                 let link = &mut self.links[id.index()];
                 link.fifo.pop_back();
                 link.waiting_bytes -= u64::from(label.size);
-                self.drop_full(id, label.content);
+                self.drop_full(id, &label);
             }
         }
     }
@@ -160,14 +160,14 @@ impl Network {
         let Some(extra) = link.extra.as_deref_mut() else { return true };
         if extra.down {
             extra.tally.dropped_down += 1;
-            self.discard(label.content);
+            self.discard(label);
             return false;
         }
         let mut draw = || unit(extra.random.next_u64());
         let treatment = extra.discipline.on_arrival(&arrival, &mut draw);
         let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
-            self.discard(label.content);
+            self.discard(label);
         }
         passes
     }
@@ -219,7 +219,7 @@ impl Network {
             if pass(&mut link.tally, &mut extra.tally, label, treatment) {
                 return true;
             }
-            let content = label.content;
+            let dropped = *label;
             if at == 0 {
                 link.fifo.pop_front();
             } else {
@@ -229,7 +229,7 @@ impl Network {
                 link.started += 1;
                 link.tally.gone += 1;
             }
-            self.discard(content);
+            self.discard(&dropped);
         }
         false
     }
@@ -316,7 +316,7 @@ impl Network {
         }
         link.schedule_head(id, scheduler);
         if head.fate == Fate::Lost {
-            self.discard(head.content);
+            self.discard(&head);
         }
     }
 

@@ -39,7 +39,7 @@ impl Network {
         segment: &Segment,
         scheduler: &mut impl Scheduler,
     ) {
-        let content = self.packets.insert(segment);
+        let content = self.packets.insert(now, segment);
         self.put(now, address, content, scheduler);
     }
 
@@ -51,7 +51,7 @@ impl Network {
         segment: &Segment,
         scheduler: &mut impl Scheduler,
     ) {
-        let content = self.packets.insert(segment);
+        let content = self.packets.insert(now, segment);
         self.tracer.follow(content);
         self.put(now, address, content, scheduler);
     }
@@ -97,7 +97,7 @@ impl Network {
         segment: &Segment,
         scheduler: &mut impl Scheduler,
     ) {
-        let content = self.packets.insert(segment);
+        let content = self.packets.insert(now, segment);
         self.tracer.take_place(content);
         self.put(now, address, content, scheduler);
     }

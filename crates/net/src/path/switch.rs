@@ -35,7 +35,7 @@ impl Network {
             return self.start(now, id, label, scheduler);
         }
         if !self.fabric.hold(id, label, &self.routes, wires!(self, now, scheduler)) {
-            return self.drop_full(id, label.content);
+            return self.drop_full(id, &label);
         }
         self.take_turns(now, id, scheduler);
         let link = &mut self.links[id.index()];
@@ -95,7 +95,7 @@ impl Network {
         let treatment = extra.discipline.on_departure(&departure);
         let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
-            self.discard(label.content);
+            self.discard(label);
         }
         passes
     }
@@ -104,7 +104,7 @@ impl Network {
     pub(super) fn empty_switch(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let dropped = self.fabric.empty(id, wires!(self, now, scheduler));
         self.links[id.index()].note_dropped_down(dropped.len() as u64);
-        dropped.iter().for_each(|label| self.discard(label.content));
+        dropped.iter().for_each(|label| self.discard(label));
         // Other packets have come to the heads of their queues.
         for other in self.fabric.links_beside(id, &self.links) {
             self.take_turns(now, other, scheduler);
@@ -150,7 +150,7 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         if !self.fabric.await_intake(id, label, wires!(self, now, scheduler)) {
-            self.drop_full(id, label.content);
+            self.drop_full(id, label);
         }
     }
 }

@@ -327,6 +327,21 @@ impl Experiment {
         Experiment { figures: figures.into_iter().collect(), ..self }
     }
 
+    /// Measures only a part of each run: `"5 s .. 30 s"`, `"5 s .."` up to its end, or `".. 30 s"`.
+    ///
+    /// Its ends must be multiples of the sampling interval, which the scenario chooses so if it
+    /// does not give one. Of flows that complete, those that start in it count.
+    ///
+    /// # Errors
+    /// An error if this is no such part of the run.
+    pub fn during(self, part: &str) -> Result<Experiment, Error> {
+        match part.trim().split_once("..") {
+            Some((from, "")) => self.set("warm_up", from.trim()),
+            Some(("", to)) => self.set("during", &format!("0 s .. {to}")),
+            _ => self.set("during", part),
+        }
+    }
+
     /// Keeps no samples in memory, for many runs of which only figures matter.
     ///
     /// The samples are then only in the files of [`Experiment::folder`]. In memory a flow's sample

@@ -82,7 +82,7 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         },
         load: labels.loads.get(id).cloned().flatten(),
         mean_size: estimate::mean_size(class),
-        arriving: estimate::active(setup, class.start, Some(class.stop)),
+        arriving: estimate::measured(setup, class),
     });
     RunInfo {
         scenario: labels.scenario.clone(),
@@ -90,6 +90,7 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         seed: setup.seed,
         world,
         duration: setup.duration,
+        measured: setup.measured,
         version: env!("CARGO_PKG_VERSION").to_string(),
         values: labels.values.clone(),
         made_by: labels.made_by.clone(),

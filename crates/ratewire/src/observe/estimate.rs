@@ -113,6 +113,12 @@ pub(super) fn mean_size(class: &TrafficSpec) -> f64 {
     }
 }
 
+/// Length of the time in which flows of a class arrive, within the measured part of the run.
+pub(super) fn measured(setup: &Setup, class: &TrafficSpec) -> Duration {
+    let (from, to) = setup.measured.unwrap_or((Time::ZERO, Time::NEVER));
+    active(setup, class.start.max(from), Some(class.stop.min(to)))
+}
+
 /// Length of the time from `start` to `stop`, within the run.
 pub(super) fn active(setup: &Setup, start: Time, stop: Option<Time>) -> Duration {
     let end = Time::ZERO + setup.duration;

@@ -20,6 +20,7 @@ mod shares;
 mod summarise;
 mod transfers;
 mod why;
+mod window;
 
 pub(crate) use describe::{Labels, describe};
 pub(crate) use files::{Files, Place};

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use ratewire_net::CapturedFrame;
-use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo, World};
+use ratewire_report::{Collected, Collector, Completion, RunInfo, World};
 use ratewire_sim::RunError;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::{
@@ -11,6 +11,7 @@ use ratewire_sim::record::{
     PacketSeen, Progress, Recorder,
 };
 use ratewire_sim::setup::Setup;
+use ratewire_statistics::Histogram;
 use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -21,6 +22,7 @@ use super::overlay::{self, Prices};
 use super::shares::{Shares, Sharing};
 use super::transfers::Transfers;
 use super::why;
+use super::window::Window;
 use crate::Error;
 use crate::listen::{Interrupted, Listener, Running, StopReason};
 use crate::results::tables::KeptTables;
@@ -34,6 +36,8 @@ pub(crate) struct Seen {
     pub(crate) together: Vec<Option<Bytes>>,
     pub(crate) shared: Sharing,
     pub(crate) prices: Prices,
+    /// The measured part of the run, if not all is measured.
+    pub(crate) window: Option<Window>,
     /// Flows of arriving traffic that started, by class.
     pub(crate) arrived: Vec<Arrived>,
     /// Flows of a given size that started and did not complete.
@@ -72,6 +76,8 @@ pub(crate) struct Observer<'a> {
     /// Time from which all long flows are running.
     together_from: Time,
     shares: Shares,
+    /// The measured part of the run, if not all is measured.
+    window: Option<Window>,
     prices: Prices,
     transfers: Transfers,
     crossing: Option<Crossing>,
@@ -119,6 +125,7 @@ impl<'a> Observer<'a> {
             together,
             together_from: starts.max().unwrap_or(Time::ZERO),
             shares: Shares::new(setup),
+            window: Window::of(setup),
             prices: Prices::default(),
             transfers: Transfers::default(),
             crossing: labels.rates_at.map(|link| Crossing::new(link, setup.flows.len())),
@@ -143,7 +150,7 @@ impl<'a> Observer<'a> {
     pub(crate) fn finish(mut self, outcome: &Outcome) -> Result<Seen, Error> {
         let mut unfinished = 0;
         for transfer in std::mem::take(&mut self.transfers).rest(outcome) {
-            unfinished += 1;
+            unfinished += u64::from(self.is_measured_from(transfer.start));
             self.write(|files, info| files.completion(info, &transfer));
         }
         if outcome.ended < Time::ZERO + self.setup.duration && self.stopped.is_some() {
@@ -159,11 +166,22 @@ impl<'a> Observer<'a> {
                 together: self.together,
                 shared: self.shares.finish(),
                 prices: self.prices,
+                window: self.window,
                 arrived: self.arrived,
                 unfinished,
                 held,
             }),
         }
+    }
+
+    /// Whether a sample that ends at `at` is of the measured part.
+    fn is_measured(&self, at: Time) -> bool {
+        self.window.as_ref().is_none_or(|window| window.covers(at))
+    }
+
+    /// Whether what starts at `at` is of the measured part.
+    fn is_measured_from(&self, at: Time) -> bool {
+        self.window.as_ref().is_none_or(|window| window.includes(at))
     }
 
     /// Writes to the files until the first error.
@@ -185,7 +203,9 @@ fn partial(ended: Time, planned: Duration) -> String {
 impl Recorder for Observer<'_> {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
         self.also.flow_started(started);
-        if let Some(class) = started.traffic.and_then(|class| self.arrived.get_mut(class)) {
+        if self.is_measured_from(started.at)
+            && let Some(class) = started.traffic.and_then(|class| self.arrived.get_mut(class))
+        {
             class.flows += 1;
             class.size += started.size.unwrap_or(Bytes::ZERO);
         }
@@ -198,7 +218,12 @@ impl Recorder for Observer<'_> {
         self.shares.reach(sample.at);
         self.shares.deliver(sample.flow.0, sample.delivered);
         let index = sample.flow.0 as usize;
-        if sample.at - sample.interval >= self.together_from
+        let is_measured = self.is_measured(sample.at);
+        if let Some(window) = self.window.as_mut().filter(|_| is_measured) {
+            window.flow(sample);
+        }
+        if is_measured
+            && sample.at - sample.interval >= self.together_from
             && let Some(Some(delivered)) = self.together.get_mut(index)
         {
             *delivered += sample.delivered;
@@ -233,7 +258,11 @@ impl Recorder for Observer<'_> {
         self.also.link_sample(sample);
         self.sampled = sample.at;
         self.shares.reach(sample.at);
-        if let Some((packets, bytes)) = self.queues.get_mut(sample.link.index()) {
+        let is_measured = self.is_measured(sample.at);
+        if let Some(window) = self.window.as_mut().filter(|_| is_measured) {
+            window.link(sample);
+        }
+        if is_measured && let Some((packets, bytes)) = self.queues.get_mut(sample.link.index()) {
             packets.add(f64::from(sample.queue_packets));
             bytes.add(sample.queue_bytes.as_f64());
         }
@@ -246,7 +275,7 @@ impl Recorder for Observer<'_> {
             queue_packets_mean: sample.queue_packets_mean,
             queue_packets_max: sample.queue_packets_max,
             queue_bytes_mean: sample.queue_bytes_mean,
-            drops: sample.drops,
+            drops: sample.drops.total(),
             marks: sample.marks,
             paused: sample.paused,
         };
@@ -268,15 +297,22 @@ impl Recorder for Observer<'_> {
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.also.flow_completed(completed);
         self.shares.complete(completed.flow.0, completed.start + completed.took);
-        if let Some(class) = completed.traffic.and_then(|class| self.arrived.get_mut(class)) {
+        let is_measured = self.is_measured_from(completed.start);
+        if is_measured
+            && let Some(class) = completed.traffic.and_then(|class| self.arrived.get_mut(class))
+        {
             class.retransmitted += completed.retransmitted;
         }
         // Without a size, `took` is the time until the stop, or the length of a pause: no transfer.
         let Some(transfer) = self.transfers.complete(completed) else { return };
         self.write(|files, info| files.completion(info, &transfer));
+        if !is_measured {
+            return;
+        }
         self.collector.completion(Completion {
             flow: u64::from(transfer.flow),
             law: self.labels.law_name(self.setup, completed.law),
+            traffic: transfer.traffic,
             size: transfer.size,
             start: transfer.start,
             took: completed.took,

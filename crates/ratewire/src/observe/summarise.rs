@@ -1,8 +1,8 @@
 //! Computes the figures of a run from the engine's counters.
 
 use ratewire_report::{
-    Conservation, DeadlockSummary, EngineFigures, FlowSummary, LinkSummary, PausingSummary,
-    RunInfo, Summary,
+    Conservation, DeadlockSummary, DelaySummary, EngineFigures, FlowSummary, LinkSummary,
+    PausingSummary, RunInfo, Summary,
 };
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::setup::{FlowSpec, Setup};
@@ -14,18 +14,40 @@ use super::overlay;
 
 pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: &Seen) -> Summary {
     let mut summary = Summary::of(info);
-    let listed = setup.flows.iter().zip(&outcome.flows);
-    for (flow, (spec, end)) in summary.flows.iter_mut().zip(listed) {
-        fill_flow(flow, spec, end, outcome.ended);
+    let part = seen.window.as_ref().map(|window| window.outcome(outcome));
+    let (flows, links) = match &part {
+        Some((flows, links)) => (flows, links),
+        None => (&outcome.flows, &outcome.links),
+    };
+    let life = |flow: &FlowOutcome| match &seen.window {
+        Some(window) => window.life(flow, outcome.ended),
+        None => {
+            let started = flow.started.unwrap_or(outcome.ended);
+            flow.completed.unwrap_or(outcome.ended).since(started)
+        }
+    };
+    for (flow, (spec, end)) in summary.flows.iter_mut().zip(setup.flows.iter().zip(flows)) {
+        fill_flow(flow, spec, end, life(end));
+        if let Some(delays) = outcome.delays.of_flow(flow.flow as usize) {
+            flow.rtt = DelaySummary::of(&delays.round_trip);
+            flow.one_way = DelaySummary::of(&delays.one_way);
+            flow.loss_share = delays.loss_share();
+        }
     }
+    let all = outcome.delays.total();
+    summary.rtt = DelaySummary::of(&all.round_trip);
+    summary.one_way = DelaySummary::of(&all.one_way);
+    summary.loss_share = all.loss_share();
     // Data that a switch forwards are not counted twice.
     let last = summary.flows.iter().zip(&info.flows).filter(|(_, about)| !about.goes_on);
     let total: u64 = last.map(|(flow, _)| flow.delivered_bytes).sum();
     for flow in &mut summary.flows {
         flow.share = flow.delivered_bytes as f64 / total.max(1) as f64;
     }
-    for (i, (link, end)) in summary.links.iter_mut().zip(&outcome.links).enumerate() {
-        fill_link(link, end, outcome.ended);
+    let whole = outcome.ended.since(Time::ZERO);
+    let over = seen.window.as_ref().map_or(whole, |window| window.length(outcome.ended));
+    for (i, (link, end)) in summary.links.iter_mut().zip(links).enumerate() {
+        fill_link(link, end, over);
         let (packets, bytes) = &seen.queues[i];
         link.queue_packets_p99 = packets.quantile(0.99).unwrap_or(0.0);
         link.queue_bytes_p99 = bytes.quantile(0.99).unwrap_or(0.0);
@@ -40,7 +62,7 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     summary.jain_index = jain_index(&together).filter(|_| together.len() > 1);
     summary.jain_over_time = seen.shared.jain_over_time();
     summary.settlings.clone_from(&seen.shared.settlings);
-    summary.rtt_max_s = outcome.flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);
+    summary.rtt_max_s = flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);
     for (class, seen) in summary.traffic.iter_mut().zip(&seen.arrived) {
         class.arrived_flows = seen.flows;
         class.arrived_bytes = seen.size.get();
@@ -91,9 +113,8 @@ fn fair_rates(setup: &Setup, flows: impl Iterator<Item = usize>) -> Vec<f64> {
     fair.into_iter().zip(ways).map(known).collect()
 }
 
-fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: Time) {
+fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, over: Duration) {
     let started = end.started.unwrap_or(spec.start);
-    let over = end.completed.unwrap_or(ended).since(started);
     flow.start_s = started.secs();
     flow.size_bytes = spec.size().map(Bytes::get);
     flow.delivered_bytes = end.delivered.get();
@@ -103,12 +124,13 @@ fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: 
     flow.retransmitted_packets = end.retransmitted_packets;
     flow.rtt_mean_s = end.mean_rtt.map(Duration::secs);
     flow.rtt_min_s = end.min_rtt.map(Duration::secs);
+    let rtt = flow.rtt_mean_s.filter(|rtt| *rtt > 0.0);
+    flow.power_bps2 = rtt.map(|rtt| flow.goodput_bps / rtt);
     flow.clamps = end.clamps;
     flow.rtt_max_s = end.max_rtt.map(Duration::secs);
 }
 
-fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, ended: Time) {
-    let over = ended.since(Time::ZERO);
+fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, over: Duration) {
     let secs = over.secs();
     link.utilisation = if secs > 0.0 { end.busy.secs() / secs } else { 0.0 };
     link.throughput_bps = Throughput::over(end.sent, over).bps();
@@ -125,6 +147,9 @@ fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, ended: Time) {
     ];
     let counted = reasons.into_iter().filter(|(_, n)| *n > 0);
     link.drops = counted.map(|(reason, n)| (reason.to_string(), n)).collect();
+    let lost = end.drops.total();
+    let all = lost + end.packets - end.drops.lost;
+    link.loss_share = (all > 0).then(|| lost as f64 / all as f64);
     link.marks = end.marks;
     link.clamps = end.clamps;
     let of = &end.pausing;

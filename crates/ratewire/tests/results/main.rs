@@ -11,6 +11,7 @@ mod link_rates;
 mod saved;
 mod simulation;
 mod sweep;
+mod window;
 
 use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

@@ -18,7 +18,7 @@ struct Named<S> {
 }
 
 /// Figures of a link. To add one, add an entry, and a row to `docs/reference/figures.md`.
-static OF_LINK: [Named<LinkSummary>; 7] = [
+static OF_LINK: [Named<LinkSummary>; 8] = [
     Named {
         name: "utilisation",
         title: "utilisation",
@@ -62,6 +62,13 @@ static OF_LINK: [Named<LinkSummary>; 7] = [
         value: |link| Some(link.drops_total() as f64),
     },
     Named {
+        name: "drop_share",
+        title: "packets dropped",
+        unit: FigureUnit::Share,
+        better: Better::Less,
+        value: |link| link.loss_share,
+    },
+    Named {
         name: "marks",
         title: "marks",
         unit: FigureUnit::Count,
@@ -71,7 +78,7 @@ static OF_LINK: [Named<LinkSummary>; 7] = [
 ];
 
 /// Figures of a listed flow, as [`OF_LINK`].
-static OF_FLOW: [Named<FlowSummary>; 7] = [
+static OF_FLOW: [Named<FlowSummary>; 16] = [
     Named {
         name: "goodput",
         title: "goodput",
@@ -113,6 +120,69 @@ static OF_FLOW: [Named<FlowSummary>; 7] = [
         unit: FigureUnit::Seconds,
         better: Better::Less,
         value: |flow| flow.rtt_max_s,
+    },
+    Named {
+        name: "rtt_p50",
+        title: "RTT p50",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |flow| flow.rtt.map(|rtt| rtt.p50_s),
+    },
+    Named {
+        name: "rtt_p95",
+        title: "RTT p95",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |flow| flow.rtt.map(|rtt| rtt.p95_s),
+    },
+    Named {
+        name: "rtt_p99",
+        title: "RTT p99",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |flow| flow.rtt.map(|rtt| rtt.p99_s),
+    },
+    Named {
+        name: "one_way_mean",
+        title: "one-way delay, mean,",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |flow| flow.one_way.map(|delay| delay.mean_s),
+    },
+    Named {
+        name: "one_way_p50",
+        title: "one-way delay p50",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |flow| flow.one_way.map(|delay| delay.p50_s),
+    },
+    Named {
+        name: "one_way_p95",
+        title: "one-way delay p95",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |flow| flow.one_way.map(|delay| delay.p95_s),
+    },
+    Named {
+        name: "one_way_p99",
+        title: "one-way delay p99",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |flow| flow.one_way.map(|delay| delay.p99_s),
+    },
+    Named {
+        name: "loss",
+        title: "data packets lost",
+        unit: FigureUnit::Share,
+        better: Better::Less,
+        value: |flow| flow.loss_share,
+    },
+    Named {
+        name: "power",
+        title: "power",
+        unit: FigureUnit::Power,
+        better: Better::More,
+        value: |flow| flow.power_bps2,
     },
     Named {
         name: "sent_again",

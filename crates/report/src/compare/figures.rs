@@ -77,10 +77,10 @@ fn of_sizes(all: &[&Summary]) -> Vec<Measured> {
             Some(below) => format!("{} to {}", text(from), text(below)),
             None => format!("{} and more", text(from)),
         };
-        let mut add = |name: &str, title: &str, statistic: fn(&SizeSummary) -> f64| {
+        let mut add = |name: &str, title: &str, statistic: fn(&SizeSummary) -> Option<f64>| {
             let value = move |s: &Summary| {
                 let sizes = &s.completions.as_ref()?.by_size;
-                sizes.iter().find(|size| size.from_bytes == from).map(statistic)
+                sizes.iter().find(|size| size.from_bytes == from).and_then(statistic)
             };
             list.push(Measured {
                 name: format!("slowdown_{name}_from_{from}_bytes"),
@@ -93,7 +93,9 @@ fn of_sizes(all: &[&Summary]) -> Vec<Measured> {
             });
         };
         add("median", "p50", |size| size.slowdown_median);
+        add("p95", "p95", |size| size.slowdown_p95);
         add("p99", "p99", |size| size.slowdown_p99);
+        add("p999", "p99.9", |size| size.slowdown_p999);
     }
     list
 }

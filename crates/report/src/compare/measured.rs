@@ -53,5 +53,5 @@ impl Measured {
 /// Whether programs call a figure a maximum, a minimum or a percentile.
 pub(crate) fn is_extreme(name: &str) -> bool {
     let figure = name.split('/').next().unwrap_or(name);
-    figure.split('_').any(|word| ["max", "min", "p99"].contains(&word))
+    figure.split('_').any(|word| ["max", "min", "least", "p95", "p99", "p999"].contains(&word))
 }

@@ -36,6 +36,13 @@ pub struct Comparison {
     pub version: String,
     /// Length of each run, seconds.
     pub duration_s: f64,
+    /// Beginning and end of the part of each run that figures are about, seconds, if they are not
+    /// about all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_s: Option<(f64, f64)>,
+    /// The same as people read it.
+    #[serde(skip)]
+    pub(crate) lasted: String,
     /// Whether the scenario leaves anything to chance. If not, all seeds give the same run and
     /// differences are exact.
     pub has_chance: bool,
@@ -167,6 +174,8 @@ impl Comparison {
             world: first.world,
             version: first.version.clone(),
             duration_s: first.duration_s,
+            measured_s: first.measured_from_s.zip(first.measured_to_s),
+            lasted: first.lasted(),
             has_chance,
             seeds: laws[0].1.iter().map(|summary| summary.seed).collect(),
             bottleneck: crate::headline::bottleneck_label(&all, &bottlenecks),

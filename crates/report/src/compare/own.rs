@@ -2,7 +2,7 @@
 
 use super::measured::Measured;
 use super::{About, Better, FigureUnit};
-use crate::Summary;
+use crate::{FlowSummary, Summary};
 
 /// A figure, and how it is read off a summary.
 struct OwnFigure {
@@ -28,7 +28,7 @@ pub(crate) fn own() -> Vec<Measured> {
 }
 
 /// To add a figure, add an entry, and a row to `docs/reference/files.md`.
-static OWN: [OwnFigure; 10] = [
+static OWN: [OwnFigure; 21] = [
     OwnFigure {
         name: "goodput_bps",
         title: "goodput of listed flows",
@@ -49,6 +49,86 @@ static OWN: [OwnFigure; 10] = [
         unit: FigureUnit::Seconds,
         better: Better::Less,
         value: rtt_mean_s,
+    },
+    OwnFigure {
+        name: "goodput_flow_mean_bps",
+        title: "goodput a flow",
+        unit: FigureUnit::Rate,
+        better: Better::More,
+        value: |summary| {
+            let rates: Vec<f64> = goodputs(summary).collect();
+            (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
+        },
+    },
+    OwnFigure {
+        name: "goodput_flow_least_bps",
+        title: "least goodput of a flow",
+        unit: FigureUnit::Rate,
+        better: Better::More,
+        value: |summary| goodputs(summary).reduce(f64::min),
+    },
+    OwnFigure {
+        name: "rtt_p50_s",
+        title: "RTT p50",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |summary| summary.rtt.map(|rtt| rtt.p50_s),
+    },
+    OwnFigure {
+        name: "rtt_p95_s",
+        title: "RTT p95",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |summary| summary.rtt.map(|rtt| rtt.p95_s),
+    },
+    OwnFigure {
+        name: "rtt_p99_s",
+        title: "RTT p99",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |summary| summary.rtt.map(|rtt| rtt.p99_s),
+    },
+    OwnFigure {
+        name: "one_way_mean_s",
+        title: "one-way delay, mean",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |summary| summary.one_way.map(|delay| delay.mean_s),
+    },
+    OwnFigure {
+        name: "one_way_p50_s",
+        title: "one-way delay p50",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |summary| summary.one_way.map(|delay| delay.p50_s),
+    },
+    OwnFigure {
+        name: "one_way_p95_s",
+        title: "one-way delay p95",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |summary| summary.one_way.map(|delay| delay.p95_s),
+    },
+    OwnFigure {
+        name: "one_way_p99_s",
+        title: "one-way delay p99",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |summary| summary.one_way.map(|delay| delay.p99_s),
+    },
+    OwnFigure {
+        name: "loss_share",
+        title: "data packets lost",
+        unit: FigureUnit::Share,
+        better: Better::Less,
+        value: |summary| summary.loss_share,
+    },
+    OwnFigure {
+        name: "power_bps2",
+        title: "power",
+        unit: FigureUnit::Power,
+        better: Better::More,
+        value: |summary| Some(goodput_bps(summary)? / summary.rtt?.mean_s),
     },
     OwnFigure {
         name: "retransmitted_packets",
@@ -110,8 +190,19 @@ static OWN: [OwnFigure; 10] = [
 fn goodput_bps(summary: &Summary) -> Option<f64> {
     let some = summary.flows.iter().find(|flow| flow.share > 0.0);
     let total = some.map_or(0.0, |flow| flow.delivered_bytes as f64 / flow.share);
-    let is_known = !summary.flows.is_empty() && summary.duration_s > 0.0;
-    is_known.then(|| total * 8.0 / summary.duration_s)
+    let is_known = !summary.flows.is_empty() && summary.measured_s() > 0.0;
+    is_known.then(|| total * 8.0 / summary.measured_s())
+}
+
+/// Goodput of each listed flow that ran in the measured part of the run.
+fn goodputs(summary: &Summary) -> impl Iterator<Item = f64> {
+    let from = summary.measured_from_s.unwrap_or(0.0);
+    let to = summary.measured_to_s.unwrap_or(summary.duration_s);
+    let ran = move |flow: &&FlowSummary| {
+        let end = flow.completion_s.map_or(f64::INFINITY, |took| flow.start_s + took);
+        flow.start_s < to && end > from
+    };
+    summary.flows.iter().filter(ran).map(|flow| flow.goodput_bps)
 }
 
 /// Mean over the listed flows of each one's mean round-trip time.
@@ -123,7 +214,6 @@ fn rtt_mean_s(summary: &Summary) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FlowSummary;
 
     #[test]
     fn goodput_is_that_of_all_listed_flows_and_counts_data_once() {

@@ -16,7 +16,7 @@ pub(crate) fn shown(unit: FigureUnit, value: f64, margin: Option<f64>) -> String
         FigureUnit::Share => (1e2, " %", 2),
         FigureUnit::Index => (1.0, "", 4),
         FigureUnit::Packets | FigureUnit::Count | FigureUnit::Ratio => (1.0, "", 2),
-        FigureUnit::Rate => match value.max(margin) {
+        FigureUnit::Power | FigureUnit::Rate => match value.max(margin) {
             bps if bps >= 1e9 => (1e-9, " Gbit/s", 3),
             bps if bps >= 1e6 => (1e-6, " Mbit/s", 3),
             bps if bps >= 1e3 => (1e-3, " kbit/s", 3),
@@ -37,7 +37,8 @@ pub(crate) fn shown(unit: FigureUnit, value: f64, margin: Option<f64>) -> String
         0 => count(libm::round(v) as u64),
         _ => format!("{v:.*}", decimals as usize),
     };
-    format!("{sign}{} ± {}{name}", text(value), text(margin))
+    let squared = if unit == FigureUnit::Power { "²" } else { "" };
+    format!("{sign}{} ± {}{name}{squared}", text(value), text(margin))
 }
 
 /// A mean with the least and the largest of its values: `61 (20 to 150)`.
@@ -52,6 +53,7 @@ fn plain(unit: FigureUnit, value: f64) -> String {
         FigureUnit::Index => index(Some(value)),
         FigureUnit::Seconds => seconds(Some(value)),
         FigureUnit::Rate => rate(value),
+        FigureUnit::Power => rate(value) + "²",
         _ if value == libm::floor(value) => count(value as u64),
         FigureUnit::Packets | FigureUnit::Count | FigureUnit::Ratio => mean(value),
     }
@@ -77,6 +79,7 @@ mod tests {
             (FigureUnit::Ratio, 0.0, 2.0, "0.0 ± 2.0"),
             (FigureUnit::Rate, 9.612e6, 31e3, "9.612 ± 0.031 Mbit/s"),
             (FigureUnit::Rate, 999e6, 1.2e9, "1.0 ± 1.2 Gbit/s"),
+            (FigureUnit::Power, 9.612e6, 31e3, "9.612 ± 0.031 Mbit/s²"),
             (FigureUnit::Rate, 12.0, 3.0, "12 ± 3 bit/s"),
         ];
         for (unit, value, margin, text) in cases {

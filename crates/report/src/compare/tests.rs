@@ -166,8 +166,9 @@ fn sizes_and_changes_of_all_laws_are_listed_in_order() {
         from_bytes,
         below_bytes,
         flows: 3,
-        slowdown_median: 2.0,
-        slowdown_p99: 9.0,
+        slowdown_median: Some(2.0),
+        slowdown_p99: Some(9.0),
+        ..SizeSummary::default()
     };
     let with = |sizes: Vec<SizeSummary>, events: &[(&str, f64)]| {
         let settling = |(event, at_s): &(&str, f64)| Settling {

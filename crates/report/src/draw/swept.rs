@@ -58,6 +58,7 @@ pub(crate) fn fitting(unit: FigureUnit, most: f64) -> (&'static str, f64) {
         FigureUnit::Index | FigureUnit::Count => return ("", 1.0),
         FigureUnit::Seconds => &[("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)],
         FigureUnit::Rate => RATES,
+        FigureUnit::Power => POWERS,
     };
     fit(units, most)
 }
@@ -74,6 +75,8 @@ pub(crate) fn fitting_symbol(symbol: &'static str, most: f64) -> (&'static str, 
 }
 
 const RATES: &[(&str, f64)] = &[("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)];
+const POWERS: &[(&str, f64)] =
+    &[("Gbit/s²", 1e9), ("Mbit/s²", 1e6), ("kbit/s²", 1e3), ("bit/s²", 1.0)];
 
 /// The largest unit that the value has at least one of, else the smallest.
 fn fit(units: &[(&'static str, f64)], most: f64) -> (&'static str, f64) {

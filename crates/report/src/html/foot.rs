@@ -60,7 +60,7 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          Slowdown is that over the time the flow would take alone. Medians and percentiles leave \
          out flows of no given size (of one that is told to stop the table says when all had arrived) and those that had \
          not completed when the run ended. Of more than {} flows these \
-         are within 1 %; those of claims are exact.</dd>\n\
+         are within half a percent; those of claims are exact.</dd>\n\
          <dt>Conservation</dt><dd>{}</dd>\n{}",
         escape(&points(runs, halvings)),
         count(runs.iter().map(|r| r.collected.limits.points).max().unwrap_or(0) as u64),

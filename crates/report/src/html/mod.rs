@@ -192,7 +192,7 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
     }
     let facts = vec![
         (if laws.len() == 1 { "Law" } else { "Laws" }, laws.join(", ")),
-        ("Duration", escape(&info.duration.to_string())),
+        ("Duration", escape(&first.summary.lasted())),
         ("Flows", flows(&page.runs)),
         ("World", name(&crate::headline::worlds(&page.runs))),
         (if seeds.len() == 1 { "Seed" } else { "Seeds" }, shown.join(", ")),

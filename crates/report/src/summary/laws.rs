@@ -29,7 +29,7 @@ impl Summary {
             let totals = &mut all[at];
             totals.flows += 1;
             totals.goodput_bps +=
-                8.0 * flow.delivered_bytes as f64 / self.duration_s.max(f64::MIN_POSITIVE);
+                8.0 * flow.delivered_bytes as f64 / self.measured_s().max(f64::MIN_POSITIVE);
             totals.share += flow.share;
             totals.retransmitted_packets += flow.retransmitted_packets;
         }

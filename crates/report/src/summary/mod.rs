@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::figure::{bytes, plural};
 use crate::{FidelitySummary, QueueLimit, RunInfo, World};
 
+mod delays;
 mod laws;
 mod overlay;
 mod traffic;
 
+pub use delays::DelaySummary;
 pub(crate) use laws::LawTotals;
 pub use overlay::{ConnectionSummary, GroupSummary, OverlaySummary};
 pub use traffic::TrafficSummary;
@@ -36,6 +38,13 @@ pub struct Summary {
     /// Length that the run was to have, seconds, if it was interrupted: its figures are partial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planned_duration_s: Option<f64>,
+    /// Beginning of the part of the run that figures are about, seconds, if they are not about all
+    /// of it. Flows that complete count if they started in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_from_s: Option<f64>,
+    /// End of that part, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_to_s: Option<f64>,
     /// Jain's index of the rates at which payload of long flows arrived, in order or not, while all
     /// of them ran, over their max-min fair rates: 1 when all have their fair parts, 1/n when one
     /// has everything. At a single bottleneck fair parts are equal, or as weights where a law has
@@ -49,6 +58,12 @@ pub struct Summary {
     pub settlings: Vec<Settling>,
     /// Largest of all round-trip time samples of all flows, seconds.
     pub rtt_max_s: Option<f64>,
+    /// Round-trip times of all flows, each sample counted once; `None` without any.
+    pub rtt: Option<DelaySummary>,
+    /// Times of data packets of all flows from one host to the other; `None` without any.
+    pub one_way: Option<DelaySummary>,
+    /// Share of the data packets that were dropped or lost, 0 to 1; `None` without any.
+    pub loss_share: Option<f64>,
     /// Flows of arriving traffic that started; `None` if no traffic arrives.
     pub arrived_flows: Option<u64>,
     /// Flows of a given size that had started and not completed when the run ended; `None` if no
@@ -136,6 +151,15 @@ pub struct FlowSummary {
     pub rtt_min_s: Option<f64>,
     /// Largest of the round-trip time samples, seconds.
     pub rtt_max_s: Option<f64>,
+    /// Its round-trip time samples; `None` without any, and beyond the first 10,000 flows.
+    pub rtt: Option<DelaySummary>,
+    /// Times of its data packets from one host to the other, which begin in the sender's queue;
+    /// `None` where they are not known, as with ACP and beyond the first 10,000 flows.
+    pub one_way: Option<DelaySummary>,
+    /// Share of its data packets that were dropped or lost, 0 to 1; `None` where it is not known.
+    pub loss_share: Option<f64>,
+    /// Power (Kleinrock 1979): `goodput_bps` over `rtt_mean_s`.
+    pub power_bps2: Option<f64>,
     /// Packets of the flow that policers corrected or dropped.
     pub clamps: u64,
 }
@@ -201,6 +225,9 @@ pub struct LinkSummary {
     pub queue_bytes_max: u64,
     /// Packets dropped, by reason (`queue full`, `lost on the wire`, ...).
     pub drops: BTreeMap<String, u64>,
+    /// Share of the packets that were dropped or lost, among these and those that it sent, 0 to 1;
+    /// `None` without any.
+    pub loss_share: Option<f64>,
     /// Packets given a congestion mark.
     pub marks: u64,
     /// Packets whose header the policer corrected, or that it dropped.
@@ -229,25 +256,51 @@ pub struct PausingSummary {
 pub struct CompletionSummary {
     /// Flows that completed.
     pub flows: u64,
-    /// Whether medians and percentiles are exact. With more than a million flows they are within 1
-    /// %.
+    /// Whether medians and percentiles are exact. With more than a million flows they are within
+    /// half a percent.
     pub percentiles_exact: bool,
     /// Mean, seconds.
     pub mean_s: f64,
     /// Median, seconds.
     pub median_s: f64,
+    /// 95th percentile, seconds; `None` with fewer than 20 flows.
+    pub p95_s: Option<f64>,
     /// 99th percentile, seconds.
     pub p99_s: f64,
+    /// 99.9th percentile, seconds; `None` with fewer than 1,000 flows.
+    pub p999_s: Option<f64>,
     /// Median of completion time over the time alone on the path.
     pub slowdown_median: Option<f64>,
+    /// 95th percentile of completion time over the time alone on the path; `None` with fewer than
+    /// 20 flows.
+    pub slowdown_p95: Option<f64>,
     /// 99th percentile of completion time over the time alone on the path.
     pub slowdown_p99: Option<f64>,
-    /// Slowdowns by flow size, smallest first; sizes of which no flow completed are left out.
+    /// 99.9th percentile of completion time over the time alone on the path; `None` with fewer than
+    /// 1,000 flows.
+    pub slowdown_p999: Option<f64>,
+    /// By flow size, smallest first; sizes of which no flow completed are left out.
     pub by_size: Vec<SizeSummary>,
+    /// By flow size, in up to 20 bins of a twentieth of the flows each. Flows of one size are in
+    /// one bin.
+    pub by_twentieth: Vec<SizeSummary>,
+    /// By class of traffic, listed flows first; empty if all flows are of one class.
+    pub by_traffic: Vec<ClassSummary>,
 }
 
-/// Slowdowns of the completed flows of about one size.
+/// The completed flows of one class of traffic.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClassSummary {
+    /// Name of the class; `listed flows` for flows of none.
+    pub name: String,
+    /// Their completion times.
+    pub completions: CompletionSummary,
+}
+
+/// The completed flows of about one size. Percentiles are `None` if there are too few flows
+/// to show them: fewer than 20, 100 and 1,000.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SizeSummary {
     /// Least size, bytes.
@@ -256,10 +309,22 @@ pub struct SizeSummary {
     pub below_bytes: Option<u64>,
     /// Flows that completed.
     pub flows: u64,
+    /// Median of completion time, seconds.
+    pub median_s: Option<f64>,
+    /// 95th percentile of completion time, seconds.
+    pub p95_s: Option<f64>,
+    /// 99th percentile of completion time, seconds.
+    pub p99_s: Option<f64>,
+    /// 99.9th percentile of completion time, seconds.
+    pub p999_s: Option<f64>,
     /// Median of completion time over the time alone on the path.
-    pub slowdown_median: f64,
+    pub slowdown_median: Option<f64>,
+    /// 95th percentile of completion time over the time alone on the path.
+    pub slowdown_p95: Option<f64>,
     /// 99th percentile of completion time over the time alone on the path.
-    pub slowdown_p99: f64,
+    pub slowdown_p99: Option<f64>,
+    /// 99.9th percentile of completion time over the time alone on the path.
+    pub slowdown_p999: Option<f64>,
 }
 
 /// Packets sent = delivered + dropped + in flight, checked in every run.
@@ -324,10 +389,28 @@ impl Summary {
             world: info.world,
             version: info.version.clone(),
             duration_s: info.duration.secs(),
+            measured_from_s: info.measured.map(|(from, _)| from.secs()),
+            measured_to_s: info.measured.map(|(_, to)| to.secs()),
             traffic: info.traffic.iter().map(TrafficSummary::of).collect(),
             flows: flows.collect(),
             links: links.collect(),
             ..Summary::default()
+        }
+    }
+
+    /// Length of the part of the run that figures are about, seconds.
+    pub fn measured_s(&self) -> f64 {
+        let to = self.measured_to_s.unwrap_or(self.duration_s).min(self.duration_s);
+        (to - self.measured_from_s.unwrap_or(0.0)).max(0.0)
+    }
+
+    /// The run's length, and the part of it that figures are about: `30 s, measured 5 s to 30 s`.
+    pub(crate) fn lasted(&self) -> String {
+        let text = |s| Duration::from_secs_f64(s).to_string();
+        let all = text(self.duration_s);
+        match (self.measured_from_s, self.measured_to_s) {
+            (Some(from), Some(to)) => format!("{all}, measured {} to {}", text(from), text(to)),
+            _ => all,
         }
     }
 

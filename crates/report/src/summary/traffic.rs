@@ -68,14 +68,14 @@ impl TrafficSummary {
     fn why_differs(&self, summary: &Summary) -> Option<String> {
         let (load, name) = (self.load?, self.load_link.as_ref()?);
         let link = summary.links.iter().find(|link| link.name == *name)?;
-        let (expected, bits) = (self.expected_bytes?, link.rate_bps as f64 * summary.duration_s);
+        let (expected, bits) = (self.expected_bytes?, link.rate_bps as f64 * summary.measured_s());
         let is_partial = summary.planned_duration_s.is_some();
         if is_partial || (link.utilisation - load).abs() < HARDLY || expected <= 0.0 || bits <= 0.0
         {
             return None;
         }
         // The load is that of the time in which flows arrive, the utilisation that of the run.
-        let asked = load * (self.arriving_s / summary.duration_s).min(1.0);
+        let asked = load * (self.arriving_s / summary.measured_s()).min(1.0);
         let arrived = asked * self.arrived_bytes as f64 / expected;
         let again = arrived * self.retransmitted_bytes as f64 / (self.arrived_bytes.max(1) as f64);
         let rest = link.utilisation - arrived - again;
@@ -87,7 +87,7 @@ impl TrafficSummary {
         );
         if asked < load - HARDLY {
             let (arriving, all) =
-                (seconds(Some(self.arriving_s)), seconds(Some(summary.duration_s)));
+                (seconds(Some(self.arriving_s)), seconds(Some(summary.measured_s())));
             text +=
                 &format!("flows arrive in {arriving} of {all}, which makes {}; ", percent(asked));
         }

@@ -19,10 +19,9 @@ pub fn comparison(comparison: &Comparison, options: &TableOptions) -> String {
     }
     let title = if comparison.scenario.is_empty() { "(no name)" } else { &comparison.scenario };
     let mut out = format!("{}\n", options.style().bold(&clip(title, 200)));
-    let duration = ratewire_units::Duration::from_secs_f64(comparison.duration_s);
     let laws = plural(comparison.laws.len(), "law");
     let world = comparison.world;
-    out += &format!("{world}, {duration}, {laws}, {}\n", comparison.seeds_text());
+    out += &format!("{world}, {}, {laws}, {}\n", comparison.lasted, comparison.seeds_text());
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
     if of(About::Chosen).next().is_some() {
         out += &part(comparison, of(About::Chosen), options);

@@ -102,7 +102,7 @@ fn outcome(runs: &[Run], options: &TableOptions) -> String {
         String::new()
     };
     let worlds = clip(&crate::headline::worlds(runs), 40);
-    out.push_str(&format!("\n{worlds}, {}{seeds}\n", info.duration));
+    out.push_str(&format!("\n{worlds}, {}{seeds}\n", first.summary.lasted()));
     if let Some(arriving) = first.summary.arriving() {
         out.push_str(&wrap(&arriving, 0, options.text_width()));
     }
@@ -398,7 +398,7 @@ fn pausing(run: &Run, options: &TableOptions) -> String {
         ]);
         for l in paused.iter().take(options.links) {
             let of = of(l);
-            let time = percent(of.paused_s / run.summary.duration_s.max(f64::MIN_POSITIVE));
+            let time = percent(of.paused_s / run.summary.measured_s().max(f64::MIN_POSITIVE));
             grid.row(vec![l.name.clone(), count(of.pauses), time, count(of.overflowed)]);
         }
         let more = more(paused.len(), options.links, options);

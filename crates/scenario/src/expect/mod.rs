@@ -15,7 +15,7 @@ use crate::keys::OF_SEVERAL;
 
 pub use measure::{Evaluator, Finding};
 pub use metrics::{MetricInfo, MetricUnit, Subject, metrics};
-pub(crate) use read::{Edges, Named, read};
+pub(crate) use read::{Named, read};
 use reference::Series;
 use statistics::Statistic;
 

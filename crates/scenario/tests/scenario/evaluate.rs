@@ -2,7 +2,7 @@
 
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_scenario::{Finding, Scenario};
-use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
+use ratewire_sim::outcome::{Drops, FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::record::{FlowCompleted, FlowId, FlowSample, LinkSample, Recorder};
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -21,7 +21,7 @@ fn flow_sample(flow: u32, second: u64, delivered: u64) -> FlowSample {
         flow: FlowId(flow),
         delivered: Bytes::new(delivered),
         retransmitted: Bytes::new(10),
-
+        retransmitted_packets: 1,
         window: Bytes::new(1440 * (second + u64::from(flow))),
         in_flight: Some(Bytes::ZERO),
         receive_window: Bytes::MAX,
@@ -44,9 +44,11 @@ fn link_sample(second: u64) -> LinkSample {
         queue_bytes_max: Bytes::new(3000 * second),
         queue_packets: second as u32 + 1,
         queue_bytes: Bytes::new(1500 * (second + 1)),
-        drops: second,
+        packets: 667,
+        drops: Drops { full: second, ..Drops::default() },
         marks: 1,
-        pauses: second,
+        clamps: 0,
+        pausing: Pausing { pauses: second, ..Pausing::default() },
         paused: if second <= 5 { 0.2 } else { 0.4 },
     }
 }
@@ -95,6 +97,7 @@ fn outcome(flows: Vec<FlowOutcome>) -> Outcome {
         events: 0,
         data_packets_delivered: 0,
         ended: at(10),
+        delays: Default::default(),
         deadlock: None,
         overlay: None,
     }

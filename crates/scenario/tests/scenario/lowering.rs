@@ -62,6 +62,7 @@ fn empty() -> ratewire_sim::outcome::Outcome {
         events: 0,
         data_packets_delivered: 0,
         ended: ratewire_units::Time::ZERO,
+        delays: Default::default(),
         deadlock: None,
         overlay: None,
     }

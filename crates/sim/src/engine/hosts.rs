@@ -31,7 +31,9 @@ impl Simulation<'_> {
                 // The header is not moved: a copy would read bytes that were just written in
                 // smaller parts, which the CPU cannot forward from its stores.
                 if let Some(ack) = &mut self.network.ack(label) {
-                    flow.on_ack(now, ack, self.setup);
+                    if let Some(took) = flow.on_ack(now, ack, self.setup) {
+                        self.delays.round_trip(now, flow.delays, took);
+                    }
                     if self.network.tracer().follows(label) {
                         self.report_followed(FollowedFate::Acknowledged(now, ack.header));
                     }
@@ -41,6 +43,9 @@ impl Simulation<'_> {
             }
             Body::Data { offset, payload, stamp } => {
                 self.data_packets += 1;
+                if let Some(sent) = self.network.sent(label) {
+                    self.delays.one_way(now, flow.delays, now.since(sent));
+                }
                 let marked = label.ecn == Ecn::Marked;
                 let payload = Bytes::new(u64::from(payload));
                 if flow.receiver.answers_first(marked) {

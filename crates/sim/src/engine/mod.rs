@@ -17,6 +17,7 @@ use ratewire_net::{Network, Observation, Scheduler};
 use ratewire_units::{Bytes, Time};
 
 use crate::SetupError;
+use crate::delays::AllDelays;
 use crate::ensemble::Junctions;
 use crate::error::RunError;
 use crate::flow::FlowTable;
@@ -165,6 +166,7 @@ pub(crate) struct Simulation<'a> {
     ended: Vec<FlowSample>,
     /// Data of ended arriving flows since the last sample.
     arrived: Bytes,
+    delays: AllDelays,
     pub(crate) packets: PacketCounts,
     pub(crate) data_packets: u64,
     events: u64,
@@ -197,6 +199,9 @@ impl<'a> Simulation<'a> {
             // depends on where turns end.
             wheel.order_by_what();
         }
+        if setup.sample_interval.is_some() {
+            network.time_packets();
+        }
         let told = setup.captured_links.iter().chain(&setup.watched_links);
         told.for_each(|link| network.watch(*link));
         setup.captured_links.iter().for_each(|link| network.tap(*link));
@@ -223,6 +228,7 @@ impl<'a> Simulation<'a> {
             faults: Faults::default(),
             ended: Vec::new(),
             arrived: Bytes::ZERO,
+            delays: AllDelays::new(setup.measured, setup.flows.len(), setup.traffic.len()),
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,

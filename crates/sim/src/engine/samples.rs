@@ -47,8 +47,18 @@ impl Simulation<'_> {
             let recorder = &mut *self.recorder;
             overlay.sample(self.now, interval, &mut |sample| recorder.overlay_sample(sample));
         }
+        self.count_losses();
         if self.setup.follow.in_turn {
             self.follow_next();
+        }
+    }
+
+    /// Counts packets that were dropped or lost since the last sample.
+    fn count_losses(&mut self) {
+        for (flow, packets) in self.network.news().take_lost_data() {
+            let class = self.outcomes[flow as usize].traffic;
+            let place = self.delays.place(flow as usize, class);
+            self.delays.lose(self.now, place, packets);
         }
     }
 
@@ -94,6 +104,7 @@ impl Simulation<'_> {
             events: self.events,
             data_packets_delivered: self.data_packets,
             ended: self.end,
+            delays: core::mem::take(&mut self.delays),
             deadlock: self.network.deadlock().cloned(),
         })
     }

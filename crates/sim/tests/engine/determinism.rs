@@ -114,7 +114,7 @@ fn samples_add_up_to_the_outcome() {
         let of = || log.links.iter().filter(|s| s.link == link.link);
         let sent: Bytes = of().map(|s| s.sent).sum();
         assert_eq!(sent, link.sent);
-        assert_eq!(of().map(|s| s.drops).sum::<u64>(), link.drops.total());
+        assert_eq!(of().map(|s| s.drops.total()).sum::<u64>(), link.drops.total());
         let busy: f64 = of().map(|s| s.busy * s.interval.secs()).sum();
         assert!((busy - link.busy.secs()).abs() < 1e-9, "{busy} {}", link.busy);
         assert!(of().all(|s| s.busy <= 1.0 + 1e-9));

@@ -28,6 +28,8 @@ pub(crate) struct Shares {
     is_active: Vec<bool>,
     /// Current rate of each link in bits per second, and whether the link is up.
     links: Vec<(f64, bool)>,
+    /// The measured part of the run.
+    measured: (Time, Time),
     /// Contenders that have completed since the last sample.
     completed: Vec<(Time, usize)>,
     /// End of the previous interval.
@@ -67,6 +69,7 @@ impl Shares {
             plan,
             is_active: vec![false; count],
             links: links.map(|link| (link.service.mean_rate().bps() as f64, true)).collect(),
+            measured: setup.measured.unwrap_or((Time::ZERO, Time::NEVER)),
             completed: Vec::new(),
             before: Time::ZERO,
             now: Time::ZERO,
@@ -101,6 +104,9 @@ impl Shares {
     pub(crate) fn finish(mut self) -> Sharing {
         self.close();
         self.end_period();
+        let (from, to) = self.measured;
+        let measured = from.secs()..to.secs();
+        self.shared.settlings.retain(|settling| measured.contains(&settling.at_s));
         self.shared
     }
 
@@ -118,8 +124,14 @@ impl Shares {
             }
         }
         if let (true, Some(period)) = (is_whole, &mut self.period) {
+            if start == self.measured.0 {
+                period.begin_window();
+            }
             let jain = period.add(end.since(start), &self.delivered);
-            if let Some(jain) = jain {
+            if let Some(jain) = jain
+                && start >= self.measured.0
+                && end <= self.measured.1
+            {
                 self.shared.jain += jain * period.window.secs();
                 self.shared.seconds += period.window.secs();
             }

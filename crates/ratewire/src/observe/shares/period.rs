@@ -75,9 +75,14 @@ impl Period {
         self.held.push(is_fair(&self.amounts, &self.fair, WITHIN));
         let parts = self.amounts.iter().zip(&self.fair).filter(|(_, fair)| **fair > 0.0);
         let parts: Vec<f64> = parts.map(|(amount, fair)| amount / fair).collect();
+        self.begin_window();
+        jain_index(&parts)
+    }
+
+    /// Leaves out what has been added to the current window.
+    pub(super) fn begin_window(&mut self) {
         self.over = Duration::ZERO;
         self.amounts.fill(0.0);
-        jain_index(&parts)
     }
 
     /// Time until the shares were fair for good; `None` if the period was too short.

@@ -66,7 +66,8 @@ fn card(figure: &Metric, groups: &Groups) -> String {
         | FigureUnit::Index
         | FigureUnit::Count
         | FigureUnit::Seconds
-        | FigureUnit::Rate => "",
+        | FigureUnit::Rate
+        | FigureUnit::Power => "",
     };
     let title = escape(&clip(&figure.title, 60));
     let title =

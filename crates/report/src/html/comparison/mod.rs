@@ -38,12 +38,11 @@ fn document(
         "" => "Ratewire comparison".into(),
         scenario => name(scenario),
     };
-    let duration = ratewire_units::Duration::from_secs_f64(comparison.duration_s);
     let laws: Vec<String> = comparison.laws.iter().map(|law| name(law)).collect();
     let facts = vec![
         ("Laws", laws.join(", ")),
         ("Seeds", comparison.seeds_text().replace("seeds ", "").replace("seed ", "")),
-        ("Duration", escape(&duration.to_string())),
+        ("Duration", escape(&comparison.lasted)),
         ("World", comparison.world.to_string()),
         ("Set", page.runs.first().map_or_else(String::new, |run| set(&run.info))),
         ("Ratewire", name(&comparison.version)),

@@ -66,9 +66,9 @@ impl LinkSums {
         if expectation.metric == "queue_p99" {
             self.queues.push(at_end);
         }
-        self.drops += sample.drops;
+        self.drops += sample.drops.total();
         self.marks += sample.marks;
-        self.pauses += sample.pauses;
+        self.pauses += sample.pausing.pauses;
         self.paused += sample.paused * seconds;
     }
 

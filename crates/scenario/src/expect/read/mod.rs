@@ -21,6 +21,7 @@ use crate::keys::OF_SEVERAL;
 use crate::laws::LawBook;
 use crate::network::Net;
 use crate::section::Section;
+use crate::window::{self, Edges, LeftOut};
 
 /// The things that expectations can name.
 pub(crate) struct Named<'a> {
@@ -38,9 +39,6 @@ pub(crate) struct Named<'a> {
     /// them.
     pub incomplete: bool,
 }
-
-/// Times that must be multiples of the sampling interval, each with its description.
-pub(crate) type Edges = Vec<(At<Duration>, &'static str)>;
 
 /// Reads all `[[expect]]` tables.
 pub(crate) fn read(root: &Section<'_>, named: &Named<'_>) -> (Vec<Expectation>, Edges) {
@@ -124,9 +122,6 @@ fn basis_of(word: &str) -> Basis {
     }
 }
 
-/// An expectation is left out after its diagnostic was noted.
-struct LeftOut;
-
 /// Reads the window; `None` for the whole run.
 fn during(
     section: &Section<'_>,
@@ -134,30 +129,8 @@ fn during(
     edges: &mut Edges,
 ) -> Result<Option<(Time, Time)>, LeftOut> {
     let context = section.context;
-    let Some(text) = section.text("during") else { return Ok(None) };
-    let times = text
-        .value
-        .split_once("..")
-        .map(|(from, to)| (from.parse::<Duration>(), to.parse::<Duration>()));
-    let (from, to) = match times {
-        Some((Ok(from), Ok(to))) => (from, to),
-        Some((Err(e), _) | (_, Err(e))) => {
-            context.error(text.span, format!("`during`: {e}")).help("for example \"5 s .. 30 s\"");
-            return Err(LeftOut);
-        }
-        None => {
-            context
-                .error(text.span, format!("`during` cannot be {:?}", text.value))
-                .help("allowed: two times such as \"5 s .. 30 s\"");
-            return Err(LeftOut);
-        }
-    };
-    if from >= to {
-        context
-            .error(text.span, "`during` ends before it begins")
-            .help("for example \"5 s .. 30 s\"");
-        return Err(LeftOut);
-    }
+    let Some(text) = window::during(section)? else { return Ok(None) };
+    let (from, to) = text.value;
     if to > named.duration && named.another_duration {
         context
             .warning(text.span, format!("left out: at {to} the run has ended"))

@@ -1,0 +1,82 @@
+//! Counters of a link.
+
+use ratewire_net::Observation;
+use ratewire_units::Duration;
+
+/// Counters of pausing of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pausing {
+    /// Number of times that the far end paused the link.
+    pub pauses: u64,
+    /// Time for which the link was paused.
+    pub paused: Duration,
+    /// Frames sent on the link that pause or resume links in the other direction, 84 bytes each on
+    /// the wire.
+    pub frames: u64,
+    /// Packets dropped because the buffer that pauses the link was full; none with enough headroom.
+    pub overflowed: u64,
+}
+
+impl core::ops::AddAssign for Pausing {
+    fn add_assign(&mut self, more: Pausing) {
+        self.pauses += more.pauses;
+        self.paused += more.paused;
+        self.frames += more.frames;
+        self.overflowed += more.overflowed;
+    }
+}
+
+impl Pausing {
+    /// Changes between two observations of a link.
+    pub(crate) fn between(before: &Observation, seen: &Observation) -> Pausing {
+        Pausing {
+            pauses: seen.pauses - before.pauses,
+            paused: seen.paused.saturating_sub(before.paused),
+            frames: seen.control_frames - before.control_frames,
+            overflowed: seen.overflowed - before.overflowed,
+        }
+    }
+}
+
+/// Packets dropped, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops {
+    /// Drops by a full queue.
+    pub full: u64,
+    /// Drops by the queue's discipline (RED, CoDel).
+    pub early: u64,
+    /// Losses on the link.
+    pub lost: u64,
+    /// Drops at a link that was down.
+    pub down: u64,
+    /// Drops by the policer, of packets sent too fast.
+    pub policed: u64,
+}
+
+impl core::ops::AddAssign for Drops {
+    fn add_assign(&mut self, more: Drops) {
+        self.full += more.full;
+        self.early += more.early;
+        self.lost += more.lost;
+        self.down += more.down;
+        self.policed += more.policed;
+    }
+}
+
+impl Drops {
+    /// Changes between two observations of a link.
+    pub(crate) fn between(before: &Observation, seen: &Observation) -> Drops {
+        Drops {
+            full: seen.dropped_full - before.dropped_full,
+            early: seen.dropped_early - before.dropped_early,
+            lost: seen.lost - before.lost,
+            down: seen.dropped_down - before.dropped_down,
+            policed: seen.dropped_policed - before.dropped_policed,
+        }
+    }
+
+    /// Sum of all drops.
+    pub fn total(&self) -> u64 {
+        self.full + self.early + self.lost + self.down + self.policed
+    }
+}

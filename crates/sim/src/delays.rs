@@ -1,0 +1,137 @@
+//! Round-trip times, one-way delays and losses of packets.
+
+use ratewire_statistics::Histogram;
+use ratewire_units::{Duration, Time};
+
+/// Delays of one flow's packets, or of several flows', in whole nanoseconds, and losses.
+#[derive(Clone, Debug, Default)]
+pub struct Delays {
+    /// Round trips that senders measured.
+    pub round_trip: Histogram,
+    /// Times of data packets from the sending host, which queued them, to the receiving one.
+    pub one_way: Histogram,
+    /// Data packets that were dropped or lost.
+    pub lost: u64,
+}
+
+impl Delays {
+    /// Counts all delays of another flow.
+    pub fn merge(&mut self, other: &Delays) {
+        self.round_trip.merge(&other.round_trip);
+        self.one_way.merge(&other.one_way);
+        self.lost += other.lost;
+    }
+
+    /// Share of the data packets that were dropped or lost, among these and those that arrived.
+    /// `None` without any.
+    pub fn loss_share(&self) -> Option<f64> {
+        let all = self.lost + self.one_way.count();
+        (all > 0).then(|| self.lost as f64 / all as f64)
+    }
+}
+
+/// Delays of all flows of a run within its measuring window.
+#[derive(Clone, Debug, Default)]
+pub struct AllDelays {
+    window: Option<(Time, Time)>,
+    /// Each listed flow, up to a limit; then the others together; then each class of traffic.
+    lists: Vec<Delays>,
+    listed: usize,
+}
+
+/// Listed flows that have delays of their own: some 3 KiB each.
+const MOST_FLOWS: usize = 10_000;
+
+/// Whole nanoseconds, whose sum is exact in whatever order they are added.
+fn nanoseconds(took: Duration) -> f64 {
+    (took.ps() / 1000) as f64
+}
+
+/// Where [`AllDelays`] keeps the delays of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelaysOf(u32);
+
+impl AllDelays {
+    /// No delays yet, of so many listed flows and classes of traffic. Those within the window will
+    /// count, or all.
+    pub fn new(window: Option<(Time, Time)>, flows: usize, classes: usize) -> AllDelays {
+        let listed = flows.min(MOST_FLOWS);
+        AllDelays { window, lists: vec![Delays::default(); listed + 1 + classes], listed }
+    }
+
+    /// The place of a flow, by its index, with its class of traffic, if it has one.
+    pub fn place(&self, flow: usize, traffic: Option<usize>) -> DelaysOf {
+        DelaysOf(traffic.map_or(flow.min(self.listed), |class| self.listed + 1 + class) as u32)
+    }
+
+    /// Counts a round trip that ended now.
+    #[inline]
+    pub fn round_trip(&mut self, now: Time, of: DelaysOf, took: Duration) {
+        if self.covers(now) {
+            self.lists[of.0 as usize].round_trip.add(nanoseconds(took));
+        }
+    }
+
+    /// Counts a data packet that arrived now.
+    #[inline]
+    pub fn one_way(&mut self, now: Time, of: DelaysOf, took: Duration) {
+        if self.covers(now) {
+            self.lists[of.0 as usize].one_way.add(nanoseconds(took));
+        }
+    }
+
+    /// Counts data packets that were dropped or lost by now, since the last call for any flow.
+    pub fn lose(&mut self, now: Time, of: DelaysOf, packets: u64) {
+        if self.covers(now) {
+            self.lists[of.0 as usize].lost += packets;
+        }
+    }
+
+    #[inline]
+    fn covers(&self, now: Time) -> bool {
+        self.window.is_none_or(|(from, to)| from < now && now <= to)
+    }
+
+    /// Delays of a listed flow; `None` if it has none of its own.
+    pub fn of_flow(&self, flow: usize) -> Option<&Delays> {
+        self.lists.get(flow).filter(|_| flow < self.listed)
+    }
+
+    /// Delays of a class of traffic.
+    pub fn of_traffic(&self, class: usize) -> Option<&Delays> {
+        self.lists.get(self.listed + 1 + class)
+    }
+
+    /// Delays of all flows.
+    pub fn total(&self) -> Delays {
+        let mut total = Delays::default();
+        self.lists.iter().for_each(|delays| total.merge(delays));
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_count_where_they_belong_and_within_the_window() {
+        let (ms, at) = (Duration::from_millis, Time::from_millis);
+        let mut all = AllDelays::new(Some((at(10), at(20))), MOST_FLOWS + 2, 2);
+        let places = [(0, None), (MOST_FLOWS + 1, None), (MOST_FLOWS + 2, Some(1))];
+        for (n, (flow, class)) in places.into_iter().enumerate() {
+            let place = all.place(flow, class);
+            for now in [10, 11, 20, 21] {
+                all.round_trip(at(now), place, ms(now));
+                all.one_way(at(now), place, ms(n as u64 + 1));
+            }
+        }
+        let counts = |of: &Delays| (of.round_trip.count(), of.one_way.max());
+        assert_eq!(all.of_flow(0).map(counts), Some((2, Some(1e6))));
+        assert!(all.of_flow(MOST_FLOWS).is_none(), "without delays of its own");
+        assert_eq!(all.of_traffic(0).map(counts), Some((0, None)));
+        assert_eq!(all.of_traffic(1).map(counts), Some((2, Some(3e6))));
+        assert_eq!(counts(&all.total()), (6, Some(3e6)));
+        assert_eq!(all.total().round_trip.min(), Some(11e6), "in the window");
+    }
+}
