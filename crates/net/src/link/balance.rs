@@ -1,6 +1,6 @@
 //! Counters of a link, and the check that they balance.
 
-use ratewire_units::{Bytes, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use super::{FarTally, Link, Observation, PauseTally, RareTally};
 
@@ -35,10 +35,9 @@ impl Link {
         (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
         let (t, rare) = (&self.tally, self.rare_tally());
         let unfinished = self.unfinished(now).min(self.busy);
-        let early_bytes = u64::from(self.early) * u64::from(self.early_size);
         Observation {
             busy: self.busy.saturating_sub(unfinished),
-            sent_bytes: Bytes::new(self.sent_bytes - early_bytes),
+            sent_bytes: Bytes::new(self.sent_bytes - self.unsent_bytes(unfinished)),
             sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused,
             waiting_packets: waiting,
             waiting_bytes: Bytes::new(self.waiting_bytes),
@@ -60,6 +59,16 @@ impl Link {
             control_frames: pausing.control_frames,
             overflowed: far.overflowed,
         }
+    }
+
+    /// Network-layer bytes counted as sent that are still to be sent, those of the packet in
+    /// transmission in proportion to its time that is left.
+    fn unsent_bytes(&self, unfinished: Duration) -> u64 {
+        let (early, size) = (u64::from(self.early), u64::from(self.last_size));
+        let each = self.packet_time(self.last_size).unwrap_or(Duration::ZERO);
+        let left = unfinished.saturating_sub(each * early).min(each);
+        let part = if each.is_zero() { 0.0 } else { left.secs() / each.secs() };
+        early * size + (size as f64 * part) as u64
     }
 
     /// Counts a packet lost on the link.

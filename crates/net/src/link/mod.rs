@@ -94,8 +94,8 @@ pub(crate) struct Link {
     pub(crate) held: u32,
     limit_packets: u32,
     pub(crate) limit_bytes: u64,
-    /// Network-layer bytes of each packet that is `early`.
-    pub(crate) early_size: u32,
+    /// Network-layer bytes of the last packet counted as sent; each that is `early` has as many.
+    pub(crate) last_size: u32,
     /// Time up to which the areas are summed.
     area_until: Time,
     pub(crate) tally: Tally,
@@ -165,7 +165,7 @@ impl Link {
             area_bytes: 0,
             area_until: Time::ZERO,
             held: 0,
-            early_size: 0,
+            last_size: 0,
             outlet: None,
             extra: None,
             tally: Tally::default(),
@@ -301,6 +301,7 @@ impl Link {
         self.busy_until = left;
         self.busy += busy;
         self.sent_bytes += size.get();
+        self.last_size = size.get() as u32;
         // After a shortened delay, packets do not overtake each other.
         self.last_arrival = self.last_arrival.max(left + self.delay);
         self.last_arrival

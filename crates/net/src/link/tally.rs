@@ -50,7 +50,7 @@ pub(crate) struct FarTally {
 pub struct Observation {
     /// Time spent sending.
     pub busy: Duration,
-    /// Network-layer bytes sent, the packet being sent included.
+    /// Network-layer bytes sent, with the part of the packet in transmission that has left.
     pub sent_bytes: Bytes,
     /// Packets sent, with the packet in transmission.
     pub sent_packets: u64,

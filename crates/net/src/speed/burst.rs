@@ -43,7 +43,7 @@ impl DelayLines {
         let line = self.line_of_burst(links, id, time)?;
         let link = &mut links[id.index()];
         link.note_waiting(now, label.size);
-        (link.early, link.early_size) = (link.early + 1, label.size);
+        link.early += 1;
         let arrives = link.send(start + time, time, Bytes::new(u64::from(label.size)));
         debug_assert!(DelayLines::takes(links, line, now, arrives));
         DelayLines::put_on_line(links, id, line, arrives, *label, scheduler);
@@ -86,7 +86,7 @@ impl Link {
     #[inline]
     fn lets_be_early(&self, size: u32) -> bool {
         // Above a byte a picosecond, packets of different sizes may take equally long.
-        let is_alike = self.early == 0 || self.early_size == size;
+        let is_alike = self.early == 0 || self.last_size == size;
         !self.has_port() && self.waiting() == 0 && self.early < MOST_EARLY && is_alike
     }
 
@@ -94,7 +94,7 @@ impl Link {
     #[inline(never)]
     pub(crate) fn start_early(&mut self, now: Time) {
         let Some(per_byte) = self.per_byte else { return };
-        let time = per_byte.of(self.on_wire(self.early_size));
+        let time = per_byte.of(self.on_wire(self.last_size));
         while self.early > 0 {
             let start = self.busy_until - time * u64::from(self.early);
             if start > now {
@@ -102,7 +102,7 @@ impl Link {
             }
             self.sum_areas(start);
             self.early -= 1;
-            self.waiting_bytes -= u64::from(self.early_size);
+            self.waiting_bytes -= u64::from(self.last_size);
             self.passed += 1;
         }
     }

@@ -129,3 +129,23 @@ fn expectations_are_about_flows_at_a_link() {
     }
     assert_eq!(verdicts[0].claim, "throughput of s->d at s->r, 2 s .. 10 s");
 }
+
+/// A packet takes 1.2 ms of the first link and 3 ms of the second.
+#[test]
+fn no_sample_is_above_the_links_rate() {
+    let results =
+        experiment("").set("record.interval", "500 us").expect("set").run().expect("a run");
+    let rate = |link: u32| if link < 2 { 10e6 } else { 4e6 };
+    let (mut most, mut samples) = ([0.0_f64; 2], 0);
+    for batch in batches(&results.runs()[0].link_samples()) {
+        let links = batch["link"].as_primitive::<UInt32Type>().values();
+        let rates = batch["throughput_bps"].as_primitive::<Float64Type>().values();
+        for (link, bps) in links.iter().zip(rates).filter(|(link, _)| **link < 4) {
+            // To a byte at each end of a sample.
+            assert!(*bps <= rate(*link) + 32_000.0, "{bps} at link {link}");
+            most[(*link / 2) as usize] = most[(*link / 2) as usize].max(*bps);
+            samples += 1;
+        }
+    }
+    assert!(samples > 1000 && most[0] > 9.9e6 && most[1] > 3.9e6, "{samples} {most:?}");
+}
