@@ -34,12 +34,11 @@ impl Delays {
 #[derive(Clone, Debug, Default)]
 pub struct AllDelays {
     window: Option<(Time, Time)>,
-    /// Each listed flow, up to a limit; then the others together; then each class of traffic.
+    /// Each listed flow, up to a limit; then all others together.
     lists: Vec<Delays>,
-    listed: usize,
 }
 
-/// Listed flows that have delays of their own: some 3 KiB each.
+/// Listed flows that have delays of their own: some 4 KiB each.
 const MOST_FLOWS: usize = 10_000;
 
 /// Whole nanoseconds, whose sum is exact in whatever order they are added.
@@ -47,43 +46,38 @@ fn nanoseconds(took: Duration) -> f64 {
     (took.ps() / 1000) as f64
 }
 
-/// Where [`AllDelays`] keeps the delays of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DelaysOf(u32);
-
 impl AllDelays {
-    /// No delays yet, of so many listed flows and classes of traffic. Those within the window will
-    /// count, or all.
-    pub fn new(window: Option<(Time, Time)>, flows: usize, classes: usize) -> AllDelays {
-        let listed = flows.min(MOST_FLOWS);
-        AllDelays { window, lists: vec![Delays::default(); listed + 1 + classes], listed }
+    /// No delays yet, of so many listed flows. Those within the window will count, or all.
+    pub fn new(window: Option<(Time, Time)>, flows: usize) -> AllDelays {
+        AllDelays { window, lists: vec![Delays::default(); flows.min(MOST_FLOWS) + 1] }
     }
 
-    /// The place of a flow, by its index, with its class of traffic, if it has one.
-    pub fn place(&self, flow: usize, traffic: Option<usize>) -> DelaysOf {
-        DelaysOf(traffic.map_or(flow.min(self.listed), |class| self.listed + 1 + class) as u32)
-    }
-
-    /// Counts a round trip that ended now.
+    /// Counts a round trip of a flow that ended now.
     #[inline]
-    pub fn round_trip(&mut self, now: Time, of: DelaysOf, took: Duration) {
-        if self.covers(now) {
-            self.lists[of.0 as usize].round_trip.add(nanoseconds(took));
+    pub fn round_trip(&mut self, now: Time, flow: u32, took: Duration) {
+        if self.covers(now)
+            && let Some(delays) = self.of(flow)
+        {
+            delays.round_trip.add(nanoseconds(took));
         }
     }
 
-    /// Counts a data packet that arrived now.
+    /// Counts a data packet of a flow that arrived now.
     #[inline]
-    pub fn one_way(&mut self, now: Time, of: DelaysOf, took: Duration) {
-        if self.covers(now) {
-            self.lists[of.0 as usize].one_way.add(nanoseconds(took));
+    pub fn one_way(&mut self, now: Time, flow: u32, took: Duration) {
+        if self.covers(now)
+            && let Some(delays) = self.of(flow)
+        {
+            delays.one_way.add(nanoseconds(took));
         }
     }
 
-    /// Counts data packets that were dropped or lost by now, since the last call for any flow.
-    pub fn lose(&mut self, now: Time, of: DelaysOf, packets: u64) {
-        if self.covers(now) {
-            self.lists[of.0 as usize].lost += packets;
+    /// Counts data packets of a flow that were dropped or lost by now.
+    pub fn lose(&mut self, now: Time, flow: u32, packets: u64) {
+        if self.covers(now)
+            && let Some(delays) = self.of(flow)
+        {
+            delays.lost += packets;
         }
     }
 
@@ -92,14 +86,15 @@ impl AllDelays {
         self.window.is_none_or(|(from, to)| from < now && now <= to)
     }
 
-    /// Delays of a listed flow; `None` if it has none of its own.
-    pub fn of_flow(&self, flow: usize) -> Option<&Delays> {
-        self.lists.get(flow).filter(|_| flow < self.listed)
+    #[inline]
+    fn of(&mut self, flow: u32) -> Option<&mut Delays> {
+        let last = self.lists.len().saturating_sub(1);
+        self.lists.get_mut((flow as usize).min(last))
     }
 
-    /// Delays of a class of traffic.
-    pub fn of_traffic(&self, class: usize) -> Option<&Delays> {
-        self.lists.get(self.listed + 1 + class)
+    /// Delays of a listed flow; `None` if it has none of its own.
+    pub fn of_flow(&self, flow: usize) -> Option<&Delays> {
+        self.lists.get(flow).filter(|_| flow + 1 < self.lists.len())
     }
 
     /// Delays of all flows.
@@ -117,20 +112,18 @@ mod tests {
     #[test]
     fn delays_count_where_they_belong_and_within_the_window() {
         let (ms, at) = (Duration::from_millis, Time::from_millis);
-        let mut all = AllDelays::new(Some((at(10), at(20))), MOST_FLOWS + 2, 2);
-        let places = [(0, None), (MOST_FLOWS + 1, None), (MOST_FLOWS + 2, Some(1))];
-        for (n, (flow, class)) in places.into_iter().enumerate() {
-            let place = all.place(flow, class);
+        let flows = MOST_FLOWS as u32;
+        let mut all = AllDelays::new(Some((at(10), at(20))), MOST_FLOWS + 2);
+        for (n, flow) in [0, flows + 1, flows + 7].into_iter().enumerate() {
             for now in [10, 11, 20, 21] {
-                all.round_trip(at(now), place, ms(now));
-                all.one_way(at(now), place, ms(n as u64 + 1));
+                all.round_trip(at(now), flow, ms(now));
+                all.one_way(at(now), flow, ms(n as u64 + 1));
             }
         }
         let counts = |of: &Delays| (of.round_trip.count(), of.one_way.max());
         assert_eq!(all.of_flow(0).map(counts), Some((2, Some(1e6))));
+        assert_eq!(all.of_flow(1).map(counts), Some((0, None)));
         assert!(all.of_flow(MOST_FLOWS).is_none(), "without delays of its own");
-        assert_eq!(all.of_traffic(0).map(counts), Some((0, None)));
-        assert_eq!(all.of_traffic(1).map(counts), Some((2, Some(3e6))));
         assert_eq!(counts(&all.total()), (6, Some(3e6)));
         assert_eq!(all.total().round_trip.min(), Some(11e6), "in the window");
     }

@@ -10,7 +10,6 @@ use ratewire_overlay::EdgeId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::delays::DelaysOf;
 use crate::jitter::FlowJitter;
 use crate::overlay::Daemons;
 use crate::record::{FlowId, FlowSample};
@@ -38,8 +37,6 @@ pub(crate) struct Flow {
     pub(crate) open_size: u32,
     pub(crate) ecn: Ecn,
     pub(crate) law: u32,
-    /// Where its delays are counted.
-    pub(crate) delays: DelaysOf,
     /// Length of the stream, or `u64::MAX` while it has no end.
     pub(crate) end: u64,
     pub(crate) completed: bool,
@@ -74,8 +71,6 @@ pub(crate) struct Flow {
     sampled_delivered: Bytes,
     /// Retransmitted data as of the last sample.
     sampled_retransmitted: Bytes,
-    /// Packets sent again as of the last sample.
-    sampled_packets_again: u64,
 }
 
 /// Parts that a flow is made from.
@@ -83,7 +78,6 @@ pub(crate) struct Start<'a> {
     pub(crate) now: Time,
     pub(crate) id: FlowId,
     pub(crate) law: usize,
-    pub(crate) delays: DelaysOf,
     pub(crate) laws: &'a [AnyLaw],
     pub(crate) transport: &'a TransportConfig,
     pub(crate) app: &'a App,
@@ -151,7 +145,6 @@ impl Flow {
             open_size: config.ack.get() as u32,
             ecn: ecn(config, law),
             law: start.law as u32,
-            delays: start.delays,
             end,
             completed: false,
             waits_for_room: start.waits_for_room,
@@ -169,7 +162,6 @@ impl Flow {
             jitter: start.jitter,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
-            sampled_packets_again: 0,
         }
     }
 
@@ -303,7 +295,7 @@ impl Flow {
             flow: self.id,
             delivered: self.newly_delivered(),
             retransmitted: stats.retransmitted - self.sampled_retransmitted,
-            retransmitted_packets: stats.retransmitted_packets - self.sampled_packets_again,
+            retransmitted_packets: stats.retransmitted_packets,
             window: self.window(laws),
             in_flight: Some(self.sender.in_flight()),
             receive_window: self.sender.receive_window(),
@@ -312,7 +304,6 @@ impl Flow {
             pacing: self.sender.pacing(),
         };
         self.sampled_retransmitted = stats.retransmitted;
-        self.sampled_packets_again = stats.retransmitted_packets;
         sample
     }
 }

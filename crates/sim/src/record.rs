@@ -209,7 +209,7 @@ pub struct FlowSample {
     pub delivered: Bytes,
     /// Payload sent again in the interval.
     pub retransmitted: Bytes,
-    /// Packets that carried payload again in the interval.
+    /// Packets that have carried payload again since the sender was opened.
     pub retransmitted_packets: u64,
     /// The law's window at the end of the interval, payload; [`Bytes::MAX`] if it has none, or it
     /// is unknown.

@@ -12,7 +12,7 @@ use nix::sys::epoll::EpollFlags;
 use ratewire_laws::Header;
 use ratewire_net::spec::{NodeId, Sockets};
 use ratewire_net::{Address, Body, Ecn, Label, Network, Observation};
-use ratewire_sim::delays::{AllDelays, DelaysOf};
+use ratewire_sim::delays::AllDelays;
 use ratewire_sim::outcome::{Outcome, PacketCounts};
 use ratewire_sim::record::Progress;
 use ratewire_sim::routes::RouteTable;
@@ -81,8 +81,6 @@ pub(crate) struct World<'a> {
     passed: Vec<Passed>,
     round_trips: RoundTrips,
     delays: AllDelays,
-    /// Where the delays of each flow count.
-    delays_of: Vec<DelaysOf>,
     /// Flows of programs by the nodes of their ends; between the same two, the first in the
     /// scenario.
     of_programs: BTreeMap<(NodeId, NodeId), u32>,
@@ -145,11 +143,6 @@ impl<'a> World<'a> {
             offloads: hosts.iter().all(|host| host.tun.offloads),
             ..Fidelity::default()
         };
-        let listed = setup.flows.len() - classes.len();
-        let most = classes.iter().max().map_or(0, |class| class + 1);
-        let delays = AllDelays::new(setup.measured, listed, most);
-        let class = |n: usize| n.checked_sub(listed).map(|arrived| classes[arrived]);
-        let place = |n| delays.place(n, class(n));
         Ok(World {
             setup,
             classes,
@@ -168,8 +161,7 @@ impl<'a> World<'a> {
             streams: Vec::new(),
             passed: Vec::new(),
             round_trips: RoundTrips::default(),
-            delays_of: (0..setup.flows.len()).map(place).collect(),
-            delays,
+            delays: AllDelays::new(setup.measured, setup.flows.len() - classes.len()),
             of_programs: streams::of_programs(setup, flows),
             acp: acp::by_port(setup),
             sides: hosts.iter().map(|_| Side::default()).collect(),

@@ -24,7 +24,6 @@ pub(super) struct FlowCounts {
     due: Bytes,
     reported: Bytes,
     sampled_retransmitted: Bytes,
-    sampled_packets_again: u64,
     started: bool,
     completed: bool,
     /// Whether the flow was sampled after its completion.
@@ -199,7 +198,7 @@ impl World<'_> {
         let srtt = known.map_or(Duration::ZERO, |info| info.rtt);
         if is_sealed && !srtt.is_zero() {
             count.round_trips.note(srtt);
-            self.delays.round_trip(at, self.delays_of[n], srtt);
+            self.delays.round_trip(at, n as u32, srtt);
         }
         let sample = FlowSample {
             at,
@@ -207,7 +206,7 @@ impl World<'_> {
             flow: FlowId(n as u32),
             delivered: count.newly_arrived(),
             retransmitted: retransmitted.saturating_sub(count.sampled_retransmitted),
-            retransmitted_packets: packets_again.saturating_sub(count.sampled_packets_again),
+            retransmitted_packets: packets_again,
             window: known.map_or(Bytes::MAX, |info| info.window),
             in_flight: known.map(|info| info.in_flight),
             receive_window: known.map_or(Bytes::MAX, |info| info.receive_window),
@@ -216,7 +215,6 @@ impl World<'_> {
             pacing: known.and_then(|info| info.pacing),
         };
         count.sampled_retransmitted = count.sampled_retransmitted.max(retransmitted);
-        count.sampled_packets_again = count.sampled_packets_again.max(packets_again);
         sample
     }
 

@@ -61,7 +61,7 @@ impl World<'_> {
         if segment.payload > 0 || segment.opens {
             let took = self.round_trips.arrive(at, number, kept);
             if segment.payload > 0 {
-                self.delays.one_way(at, self.delays_of[flow as usize], took);
+                self.delays.one_way(at, flow, took);
             }
         }
         let fresh = self.passed[number as usize].arrived.fresh(&segment);
@@ -73,7 +73,7 @@ impl World<'_> {
         if let Some(flow) = self.counted(self.bundles.stream(kept))
             && self.bundles.segment(kept).payload > 0
         {
-            self.delays.lose(at, self.delays_of[flow as usize], 1);
+            self.delays.lose(at, flow, 1);
         }
     }
 
@@ -82,7 +82,7 @@ impl World<'_> {
         let flow = opposite.and_then(|data| self.streams[data as usize].flow);
         if let (Some(flow), Some(rtt)) = (flow, self.round_trips.answered(at, kept)) {
             self.counts[flow as usize].round_trips.note(rtt);
-            self.delays.round_trip(at, self.delays_of[flow as usize], rtt);
+            self.delays.round_trip(at, flow, rtt);
         }
     }
 

@@ -219,7 +219,7 @@ impl Recorder for Observer<'_> {
         self.shares.deliver(sample.flow.0, sample.delivered);
         let index = sample.flow.0 as usize;
         let is_measured = self.is_measured(sample.at);
-        if let Some(window) = self.window.as_mut().filter(|_| is_measured) {
+        if let Some(window) = &mut self.window {
             window.flow(sample);
         }
         if is_measured
@@ -259,7 +259,7 @@ impl Recorder for Observer<'_> {
         self.sampled = sample.at;
         self.shares.reach(sample.at);
         let is_measured = self.is_measured(sample.at);
-        if let Some(window) = self.window.as_mut().filter(|_| is_measured) {
+        if let Some(window) = &mut self.window {
             window.link(sample);
         }
         if is_measured && let Some((packets, bytes)) = self.queues.get_mut(sample.link.index()) {

@@ -18,6 +18,8 @@ struct FlowSums {
     delivered: Bytes,
     retransmitted: Bytes,
     retransmitted_packets: u64,
+    /// Packets that its sender had sent again by the last sample.
+    sent_again: u64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -60,14 +62,22 @@ impl Window {
     }
 
     pub(crate) fn flow(&mut self, sample: &FlowSample) {
-        if let Some(flow) = self.flows.get_mut(sample.flow.0 as usize) {
+        let is_covered = self.covers(sample.at);
+        let Some(flow) = self.flows.get_mut(sample.flow.0 as usize) else { return };
+        let before = std::mem::replace(&mut flow.sent_again, sample.retransmitted_packets);
+        if is_covered {
             flow.delivered += sample.delivered;
             flow.retransmitted += sample.retransmitted;
-            flow.retransmitted_packets += sample.retransmitted_packets;
+            // A flow may have a new sender, which has sent nothing again.
+            let more = sample.retransmitted_packets.checked_sub(before);
+            flow.retransmitted_packets += more.unwrap_or(sample.retransmitted_packets);
         }
     }
 
     pub(crate) fn link(&mut self, sample: &LinkSample) {
+        if !self.covers(sample.at) {
+            return;
+        }
         let Some(link) = self.links.get_mut(sample.link.index()) else { return };
         let seconds = sample.interval.secs();
         link.time += sample.interval;

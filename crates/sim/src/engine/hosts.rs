@@ -32,7 +32,7 @@ impl Simulation<'_> {
                 // smaller parts, which the CPU cannot forward from its stores.
                 if let Some(ack) = &mut self.network.ack(label) {
                     if let Some(took) = flow.on_ack(now, ack, self.setup) {
-                        self.delays.round_trip(now, flow.delays, took);
+                        self.delays.round_trip(now, flow.id.0, took);
                     }
                     if self.network.tracer().follows(label) {
                         self.report_followed(FollowedFate::Acknowledged(now, ack.header));
@@ -44,7 +44,7 @@ impl Simulation<'_> {
             Body::Data { offset, payload, stamp } => {
                 self.data_packets += 1;
                 if let Some(sent) = self.network.sent(label) {
-                    self.delays.one_way(now, flow.delays, now.since(sent));
+                    self.delays.one_way(now, flow.id.0, now.since(sent));
                 }
                 let marked = label.ecn == Ecn::Marked;
                 let payload = Bytes::new(u64::from(payload));

@@ -64,7 +64,6 @@ impl Simulation<'_> {
             now: self.now,
             id,
             law: spec.law,
-            delays: self.delays.place(id.0 as usize, self.outcomes[id.0 as usize].traffic),
             laws: &self.setup.laws,
             transport: &spec.transport,
             app: &spec.app,

@@ -228,7 +228,7 @@ impl<'a> Simulation<'a> {
             faults: Faults::default(),
             ended: Vec::new(),
             arrived: Bytes::ZERO,
-            delays: AllDelays::new(setup.measured, setup.flows.len(), setup.traffic.len()),
+            delays: AllDelays::new(setup.measured, setup.flows.len()),
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,

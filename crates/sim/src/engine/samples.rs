@@ -56,9 +56,7 @@ impl Simulation<'_> {
     /// Counts packets that were dropped or lost since the last sample.
     fn count_losses(&mut self) {
         for (flow, packets) in self.network.news().take_lost_data() {
-            let class = self.outcomes[flow as usize].traffic;
-            let place = self.delays.place(flow as usize, class);
-            self.delays.lose(self.now, place, packets);
+            self.delays.lose(self.now, flow, packets);
         }
     }
 
