@@ -283,7 +283,8 @@ impl LinkSample {
             interval,
             link,
             busy: seen.busy.saturating_sub(before.busy).ps() as f64 / ps,
-            sent: seen.sent_bytes - before.sent_bytes,
+            // The packet in transmission counts in part, and a changed rate rounds the part anew.
+            sent: seen.sent_bytes.saturating_sub(before.sent_bytes),
             queue_packets_mean: (seen.area_packets - before.area_packets) as f64 / ps,
             queue_packets_max: seen.peak_packets,
             queue_bytes_mean: (seen.area_bytes - before.area_bytes) as f64 / ps,

@@ -67,7 +67,11 @@ impl Link {
         let (early, size) = (u64::from(self.early), u64::from(self.last_size));
         let each = self.packet_time(self.last_size).unwrap_or(Duration::ZERO);
         let left = unfinished.saturating_sub(each * early).min(each);
-        let part = if each.is_zero() { 0.0 } else { left.secs() / each.secs() };
+        let part = match self.extra.as_ref().and_then(|extra| extra.stalled) {
+            Some(bytes) => bytes / self.on_wire(self.last_size).as_f64(),
+            None if each.is_zero() => 0.0,
+            None => left.secs() / each.secs(),
+        };
         early * size + (size as f64 * part) as u64
     }
 
