@@ -335,6 +335,9 @@ pub struct TrafficSpec {
     pub arrivals: Arrivals,
     /// Sizes of the flows.
     pub sizes: Sizes,
+    /// Flows that start at once at each arrival, from different senders to one receiver: an incast.
+    /// Every receiver of a pair has so many senders.
+    pub fan_in: u32,
     /// Time of the first possible arrival.
     pub start: Time,
     /// Time from which no flow arrives.
@@ -349,7 +352,9 @@ impl TrafficSpec {
     fn has_chance(&self) -> bool {
         match self.arrivals {
             Arrivals::Poisson(_) => true,
-            Arrivals::Periodic(_) => self.pairs.len() > 1 || !matches!(self.sizes, Sizes::Fixed(_)),
+            Arrivals::Periodic(_) => {
+                self.pairs.len() > self.fan_in as usize || !matches!(self.sizes, Sizes::Fixed(_))
+            }
             Arrivals::Listed(_) => false,
         }
     }

@@ -21,6 +21,8 @@ pub(crate) struct Traffic {
     /// Listed arrivals within the class's time, in order.
     listed: Vec<ListedArrival>,
     next: Time,
+    /// Pairs whose flows start at `next` too, because an incast has begun.
+    together: Vec<(NodeId, NodeId)>,
     /// Number of flows so far.
     pub(crate) count: u64,
 }
@@ -94,6 +96,7 @@ impl Traffic {
             weights,
             listed,
             next: spec.start,
+            together: Vec::new(),
             count: 0,
         };
         traffic.next = match &spec.arrivals {
@@ -129,11 +132,47 @@ impl Traffic {
             self.next = self.listed.get(at + 1).map_or(Time::NEVER, |a| a.start);
             return self.listed.get(at).map(|a| Arrival { from: a.from, to: a.to, size: a.size });
         }
-        let gap = self.gap(spec);
-        self.next += gap;
-        let (from, to) = self.pair(spec)?;
+        if self.together.is_empty() {
+            self.together = self.incast(spec);
+        }
+        let (from, to) = self.together.pop()?;
+        if self.together.is_empty() {
+            let gap = self.gap(spec);
+            self.next += gap;
+        }
         let size = draw_size(&spec.sizes, &mut self.sizes);
         Some(Arrival { from, to, size })
+    }
+
+    /// The pairs of the flows of one arrival, the last to start first: one, or as many different
+    /// senders to the receiver that was drawn.
+    fn incast(&mut self, spec: &TrafficSpec) -> Vec<(NodeId, NodeId)> {
+        let Some(first) = self.pair(spec) else { return Vec::new() };
+        if spec.fan_in <= 1 {
+            return vec![first];
+        }
+        let to = first.1;
+        let to_it =
+            spec.pairs.iter().filter(|(_, receiver, weight)| *receiver == to && *weight > 0.0);
+        let mut rest: Vec<(NodeId, f64)> = Vec::new();
+        for (from, _, weight) in to_it {
+            match rest.iter_mut().find(|(known, _)| known == from) {
+                Some((_, sum)) => *sum += weight,
+                None => rest.push((*from, *weight)),
+            }
+        }
+        let mut chosen = Vec::new();
+        while chosen.len() < spec.fan_in as usize && !rest.is_empty() {
+            let total: f64 = rest.iter().map(|(_, weight)| weight).sum();
+            let mut left = unit(self.pairs.next_u64()) * total;
+            let at = rest.iter().position(|(_, weight)| {
+                left -= weight;
+                left < 0.0
+            });
+            let (from, _) = rest.remove(at.unwrap_or(rest.len() - 1));
+            chosen.push((from, to));
+        }
+        chosen
     }
 
     fn pair(&mut self, spec: &TrafficSpec) -> Option<(NodeId, NodeId)> {
@@ -175,6 +214,7 @@ mod tests {
             pairs: vec![(NodeId(0), NodeId(1), 1.0), (NodeId(2), NodeId(3), 3.0)],
             arrivals,
             sizes,
+            fan_in: 1,
             start: Time::ZERO,
             stop: Time::NEVER,
             law: 0,
@@ -204,6 +244,46 @@ mod tests {
         }
         near(traffic.next.secs(), 2000.0, 0.02);
         near(f64::from(second_pair), 75_000.0, 0.02);
+    }
+
+    #[test]
+    fn an_incast_has_different_senders_and_one_receiver() {
+        let pairs = (1..=8).flat_map(|from| [(NodeId(from), NodeId(0), 1.0)]);
+        let more = (1..=4).map(|from| (NodeId(from), NodeId(9), 2.0));
+        let sizes = Sizes::Fixed(Bytes::new(20_000));
+        let spec = TrafficSpec {
+            pairs: pairs.chain(more).collect(),
+            fan_in: 4,
+            stop: Time::ZERO + Duration::from_secs(1000),
+            ..spec(Arrivals::Periodic(Duration::from_millis(10)), sizes)
+        };
+        let mut traffic = Traffic::new(&spec, 0, 3);
+        let mut by_receiver = [0_u32; 2];
+        let mut by_sender = [0_u32; 9];
+        for burst in 0..2000 {
+            let at = Time::ZERO + Duration::from_millis(10) * burst;
+            let mut senders = Vec::new();
+            let mut receivers = Vec::new();
+            for _ in 0..4 {
+                assert_eq!(traffic.next(&spec), at, "all start together");
+                let flow = traffic.arrive(&spec).expect("a flow");
+                senders.push(flow.from);
+                receivers.push(flow.to);
+            }
+            receivers.dedup();
+            assert_eq!(receivers.len(), 1);
+            senders.sort_by_key(|node| node.0);
+            senders.dedup();
+            assert_eq!(senders.len(), 4);
+            by_receiver[usize::from(receivers[0] == NodeId(9))] += 1;
+            if receivers[0] == NodeId(0) {
+                senders.iter().for_each(|from| by_sender[from.index()] += 1);
+            }
+        }
+        // Receivers by the weights of their pairs; senders alike.
+        assert!((850..1150).contains(&by_receiver[0]), "{by_receiver:?}");
+        let half = by_receiver[0] / 2;
+        assert!(by_sender[1..].iter().all(|n| n.abs_diff(half) < half / 6), "{by_sender:?}");
     }
 
     #[test]

@@ -76,8 +76,8 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         name: class.name.clone(),
         law: labels.law_name(setup, class.law),
         per_second: match class.arrivals {
-            Arrivals::Poisson(per_second) => Some(per_second),
-            Arrivals::Periodic(interval) => Some(1.0 / interval.secs()),
+            Arrivals::Poisson(per_second) => Some(per_second * f64::from(class.fan_in)),
+            Arrivals::Periodic(interval) => Some(f64::from(class.fan_in) / interval.secs()),
             Arrivals::Listed(_) => None,
         },
         load: labels.loads.get(id).cloned().flatten(),

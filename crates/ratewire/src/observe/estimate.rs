@@ -90,8 +90,8 @@ fn unfinished(setup: &Setup, pathfinder: &mut Pathfinder) -> f64 {
 pub(super) fn arriving(setup: &Setup, class: &TrafficSpec) -> Vec<(NodeId, NodeId, f64)> {
     let time = active(setup, class.start, Some(class.stop)).secs();
     let flows = match &class.arrivals {
-        Arrivals::Poisson(per_second) => per_second * time,
-        Arrivals::Periodic(every) => time / every.secs().max(1e-12),
+        Arrivals::Poisson(per_second) => per_second * time * f64::from(class.fan_in),
+        Arrivals::Periodic(every) => time / every.secs().max(1e-12) * f64::from(class.fan_in),
         Arrivals::Listed(list) => {
             return list.iter().map(|flow| (flow.from, flow.to, 1.0)).collect();
         }

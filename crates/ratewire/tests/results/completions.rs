@@ -277,3 +277,55 @@ fn a_flow_alone_has_a_slowdown_of_one() {
     let slowdown = completions.slowdown_median.expect("a slowdown");
     assert!((slowdown - took / base).abs() < 1e-3, "{slowdown} {}", took / base);
 }
+
+/// Twelve servers answer a client at once, every 20 ms.
+const INCAST: &str = r#"
+duration = "200 ms"
+law      = "dctcp"
+
+[topology]
+kind   = "fat-tree"
+k      = 4
+link   = { rate = "1 Gbit/s", delay = "5 us", queue = "100 packets" }
+access = { rate = "1 Gbit/s", delay = "5 us", queue = "100 packets" }
+
+[[traffic]]
+name     = "incast"
+between  = "all"
+arrivals = { every = "20 ms" }
+fan_in   = 12
+sizes    = { fixed = "20 KB" }
+stop     = "100 ms"
+"#;
+
+#[test]
+fn an_incast_starts_as_many_flows_at_once_as_it_says() {
+    let results = Experiment::parse("incast.toml", INCAST).expect("one").run().expect("a run");
+    let summary = results.runs()[0].summary().clone();
+    let traffic = &summary.traffic[0];
+    assert_eq!((traffic.arrived_flows, traffic.expected_flows), (60, Some(60.0)));
+    let mut bursts = std::collections::BTreeMap::new();
+    let all = batches(&results.completions());
+    for row in all.iter().flat_map(rows) {
+        let burst: &mut (Vec<String>, Vec<String>) =
+            bursts.entry((row.start_s * 1e3).round() as u64).or_default();
+        burst.0.push(row.from);
+        burst.1.push(row.to);
+    }
+    assert_eq!(bursts.keys().copied().collect::<Vec<u64>>(), [0, 20, 40, 60, 80]);
+    for (from, to) in bursts.values_mut() {
+        from.sort();
+        from.dedup();
+        to.dedup();
+        assert_eq!((from.len(), to.len()), (12, 1), "{from:?} {to:?}");
+    }
+    let refused = |text: String| match Experiment::parse("incast.toml", &text) {
+        Ok(_) => panic!("taken: {text}"),
+        Err(wrong) => format!("{wrong:#}"),
+    };
+    let text = refused(INCAST.replace("fan_in   = 12", "fan_in = 16"));
+    assert!(text.contains("has 15 senders, not 16"), "{text}");
+    let load = INCAST.replace("arrivals = { every = \"20 ms\" }", "load = { fraction = 0.1 }");
+    let text = refused(load);
+    assert!(text.contains("`fan_in` means nothing here: `load` is of single flows"), "{text}");
+}

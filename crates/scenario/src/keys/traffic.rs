@@ -60,6 +60,7 @@ pub(super) const KEYS: &[Key] = &[
     key("traffic", "sizes", KeyKind::Table("sizes"), "(required unless arrivals come from a file)", "Payload of the flows.", "{ fixed = \"100 KB\" }"),
     key("traffic", "between", KeyKind::Other("\"pairs\", \"all\", \"demands\" or a list of [from, to] or [from, to, weight]"), "pairs", "Pairs of nodes, drawn by weight: the topology's own pairs (see `ratewire topologies`), all pairs of hosts, the demands of a topology file, or a list. Names may be patterns as in `[[flow]]`.", "[[\"s1\", \"d1\", 3], [\"s2\", \"d2\", 1]]"),
     key("traffic", "except", KeyKind::Other("a node's name, a pattern with one `*`, or a list of them"), "(no exception)", "Nodes without flows of this class: pairs of `between` with such an end are left out.", "[\"s3\"]"),
+    key("traffic", "fan_in", KeyKind::Count(1, 100_000), "1", "Flows that start at once at each arrival, from so many different senders to one receiver (incast): the receiver is drawn by the weights of its pairs, then senders without repetition. Each flow has a size of its own. Not with `load` or a file.", "32"),
     key("traffic", "start", KeyKind::Time, "0 s", "Time of the first possible arrival.", "\"1 s\""),
     key("traffic", "stop", KeyKind::Time, "(the end)", "Time from which no flow arrives.", "\"20 s\""),
     key("traffic", "law", KeyKind::Other("a law's or variant's name"), "(that of the scenario)", "Law of the flows.", "\"cubic\""),

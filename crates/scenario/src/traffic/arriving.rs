@@ -1,5 +1,7 @@
 //! `[[traffic]]`: flows that arrive during the run.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{Arrivals, Sizes, TrafficSpec};
 use ratewire_units::{Bytes, Duration, Time, quantity};
@@ -92,6 +94,7 @@ fn one(
             senders.check_route(context, (*a, *b), section.span);
         }
     }
+    let fan_in = fan_in(section, senders, &pairs, from_file);
     if section.has("load") == section.has("arrivals") {
         let what = if section.has("load") { "both" } else { "neither" };
         context
@@ -113,7 +116,7 @@ fn one(
     };
     let within = end.min(senders.duration).saturating_sub(start);
     if let Some(arrivals) = &arrivals {
-        refuse_too_many(section, arrivals, within);
+        refuse_too_many(section, arrivals, within, fan_in);
     }
     let node = |id: usize| NodeId(id as u32);
     let spec = TrafficSpec {
@@ -121,6 +124,7 @@ fn one(
         pairs: pairs.into_iter().map(|(a, b, weight)| (node(a), node(b), weight)).collect(),
         arrivals: arrivals?,
         sizes: sizes?,
+        fan_in,
         start: Time::ZERO + start,
         stop: Time::ZERO + end,
         law,
@@ -129,12 +133,48 @@ fn one(
     Some((spec, load))
 }
 
-fn refuse_too_many(section: &Section<'_>, arrivals: &Arrivals, within: Duration) {
-    let flows = match arrivals {
+/// Reads how many senders start at once, and checks that each receiver has so many.
+fn fan_in(
+    section: &Section<'_>,
+    senders: &Senders<'_>,
+    pairs: &[(usize, usize, f64)],
+    from_file: bool,
+) -> u32 {
+    let (fan_in, context) = (section.count_or("fan_in"), section.context);
+    let span = section.get("fan_in").map_or(section.span, |entry| entry.item.span);
+    if fan_in > 1 && (from_file || section.has("load")) {
+        let what = if from_file { "the file lists each flow" } else { "`load` is of single flows" };
+        context
+            .error(span, format!("`fan_in` means nothing here: {what}"))
+            .help("give `arrivals` as poisson or every");
+        return 1;
+    }
+    let mut to_each: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (from, to, weight) in pairs {
+        if *weight > 0.0 {
+            to_each.entry(*to).or_default().insert(*from);
+        }
+    }
+    let fewest = to_each.iter().min_by_key(|(_, from)| from.len());
+    if let Some((to, from)) = fewest
+        && (from.len() as u64) < fan_in
+    {
+        let name = &senders.net.nodes[*to].name;
+        context
+            .error(span, format!("{name:?} has {} senders, not {}", from.len(), fan_in))
+            .help("lower `fan_in`, or leave out of `between` what has fewer senders");
+        return 1;
+    }
+    fan_in as u32
+}
+
+fn refuse_too_many(section: &Section<'_>, arrivals: &Arrivals, within: Duration, fan_in: u32) {
+    let times = match arrivals {
         Arrivals::Poisson(per_second) => per_second * within.secs(),
         Arrivals::Periodic(interval) => within.secs() / interval.secs(),
         Arrivals::Listed(_) => return,
     };
+    let flows = times * f64::from(fan_in);
     if flows > MOST_FLOWS {
         let key = section.get("arrivals").or_else(|| section.get("load"));
         section

@@ -99,6 +99,7 @@ impl Net {
     /// Traffic from node 0 to node 1.
     pub fn traffic(&mut self, arrivals: Arrivals, sizes: Sizes) -> &mut TrafficSpec {
         self.setup.traffic.push(TrafficSpec {
+            fan_in: 1,
             name: format!("t{}", self.setup.traffic.len()),
             pairs: vec![(NodeId(0), NodeId(1), 1.0)],
             arrivals,

@@ -341,6 +341,7 @@ mod tests {
         assert!(!many(&shared("newreno", 10, 6)) && many(&shared("newreno", 10, 7)));
         let mut arriving = shared("newreno", 10, 1);
         arriving.traffic.push(TrafficSpec {
+            fan_in: 1,
             name: "t".into(),
             pairs: Vec::new(),
             arrivals: Arrivals::Listed(Vec::new()),

@@ -207,6 +207,7 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
     if chance.below(2) == 0 {
         let pairs = (0..3).map(|_| pair(&mut chance)).map(|(a, b)| (a, b, 1.0)).collect();
         setup.traffic.push(TrafficSpec {
+            fan_in: 1,
             name: "t".into(),
             pairs,
             arrivals: Arrivals::Poisson(30.0),
