@@ -149,12 +149,16 @@ fn all_figures(sweep: &Sweep) -> String {
     out + "</section>\n"
 }
 
-/// What the script draws: means and margins by figure, for each cell of the grid.
+/// What the script draws: means and margins by figure, for each cell of the grid, and the text that
+/// tables have for them.
 fn data(sweep: &Sweep) -> String {
-    let cells = sweep.cells();
-    let cells = cells.iter().map(|cell| {
+    let all = sweep.cells();
+    let cells = all.iter().map(|cell| {
         let values = cell.estimates.iter().map(|e| e.map(|e| (e.mean, e.margin)));
         serde_json::json!([cell.point, cell.law, cell.seeds, values.collect::<Vec<_>>()])
+    });
+    let texts = all.iter().map(|cell| {
+        (0..sweep.figures.len()).map(|figure| sweep.text(cell, figure)).collect::<Vec<_>>()
     });
     let looks = looks_of(sweep).into_iter().map(|Look { hue, dash, mark }| [hue, dash, mark]);
     json_value(&serde_json::json!({
@@ -164,6 +168,7 @@ fn data(sweep: &Sweep) -> String {
         "seeds": sweep.seeds,
         "figures": sweep.figures,
         "cells": cells.collect::<Vec<_>>(),
+        "texts": texts.collect::<Vec<_>>(),
     }))
 }
 
@@ -189,6 +194,8 @@ mod tests {
         assert_eq!(data["cells"].as_array().map(Vec::len), Some(8));
         assert_eq!(data["axes"][0]["values"][1]["number"], 1e7);
         assert_eq!(data["cells"][7][2], 1);
+        // Tooltips and tables have one text: 0.5598 ± 0.00005574 has digits that nothing measured.
+        assert_eq!(data["texts"][0][0], "50.5 ± 6.4 %");
         let nothing = render_sweep(&Sweep::default(), &[], "");
         assert!(nothing.contains("Nothing ran") && crate::html::is_ours(&nothing));
     }
