@@ -115,6 +115,13 @@ function panel(root, data, before = null, kept = null) {
     reset.disabled = true;
   }
 
+  // The longest title of an axis that fits: what else it would say stands below the plots.
+  function fittingLabel(axis, { quantity }, room) {
+    const labels = [axisLabel(axis), axisLabel({ ...axis, title: quantity })];
+    return labels.find((text) => textWidth(text) * 12 <= room) ?? (axis.unit || labels[1]);
+  }
+  // A plot without room for the titles of its axes, which stand below the figure.
+  const isNarrow = (width) => width < 195;
   function plot(parent, figure, quantity, panel, allBehind, width, height) {
     const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
     const soft = style("--soft");
@@ -150,11 +157,11 @@ function panel(root, data, before = null, kept = null) {
         y: { range: () => [figure.y.low, earlier.highOf(figure, quantity, allBehind)] },
       },
       axes: [
-        { ...titled, label: axisLabel(figure.x), size: 24, space: 60,
+        { ...titled, label: isNarrow(width) ? null : axisLabel(figure.x), size: 24, space: isNarrow(width) ? 36 : 60,
           values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)) },
-        { ...titled, label: axisLabel(figure.y), space: 30,
+        { ...titled, label: isNarrow(width) ? null : fittingLabel(figure.y, quantity, height - 60), space: isNarrow(width) ? 24 : 30,
           values: (u, splits) => splits.map(number),
-          size: (u, values) => (values ? Math.max(34, 12 + 7.2 * widest(values)) : 34) },
+          size: (u, values) => (values ? Math.max(isNarrow(width) ? 22 : 34, 12 + 7.2 * widest(values)) : 34) },
       ],
       hooks: {
         setScale: [zoomed], drawClear: [(u) => quantity.shape.shaded && shadePauses(u, quantity, lines)],
@@ -247,19 +254,27 @@ function panel(root, data, before = null, kept = null) {
         span(on.some(Boolean) ? quantity.none : "Every law is switched off.", box, "p").className = "none";
         continue;
       }
+      if (isFolded(element) && !state.printing) continue;
       const isWide = element.classList.contains("wide");
       const width = state.printing ? (isWide ? 650 : 312) : Math.max(240, box.clientWidth);
       const { panels } = figure;
       const behind = earlier.seriesOf(element.dataset.key);
       if (panels.length > 1) {
-        const most = Math.max(1, Math.floor(width / (state.printing ? 200 : 290)));
+        // On a phone two beside each other.
+        const least = state.printing ? 200 : width < 560 ? 150 : 290;
+        const most = Math.max(1, Math.floor(width / least));
         const rows = Math.ceil(panels.length / Math.min(most, panels.length));
         const columns = Math.ceil(panels.length / rows);
         box.style.setProperty("--columns", columns);
         for (const panel of panels) {
           const cell = span("", box, "div");
           span(panel.title, cell, "h4");
-          plot(cell, figure, quantity, panel, behind, Math.floor((width - 10 * (columns - 1)) / columns), columns === 1 ? 180 : 200);
+          const wide = Math.floor((width - 10 * (columns - 1)) / columns);
+          plot(cell, figure, quantity, panel, behind, wide, isNarrow(wide) ? 120 : columns === 1 ? 180 : 200);
+        }
+        const [cell] = box.children;
+        if (isNarrow(cell.clientWidth)) {
+          span(`${axisLabel(figure.y)}; ${axisLabel(figure.x).toLowerCase()}`, below, "p").className = "note";
         }
       } else {
         box.style.setProperty("--columns", 1);
@@ -370,6 +385,7 @@ function panel(root, data, before = null, kept = null) {
     clearTimeout(timer);
     timer = setTimeout(build, 120);
   }, { signal });
+  phone.addEventListener("change", build, { signal });
   // What the reader has chosen, for a panel that takes this one's place; ends this one.
   function keep() {
     const shown = [...all("figure.chart")].map((figure) => [figure.querySelector("h3").dataset.text, figure.dataset.key]);
@@ -378,8 +394,10 @@ function panel(root, data, before = null, kept = null) {
     for (const chart of charts) chart.u.destroy();
     page.dataset.plots = +page.dataset.plots - drawn;
     const off = data.groups.filter((_, g) => !on[g]).map((group) => group.name);
-    return { off, shown: Object.fromEntries(shown), panels: state.panels, zoom: state.zoom, link: data.links[state.link]?.name };
+    return { off, shown: Object.fromEntries(shown), panels: state.panels, zoom: state.zoom, open: unfoldedIn(root), link: data.links[state.link]?.name };
   }
+  // Pages of papers have one figure after another, each with few plots.
+  if (!root.matches(".panel")) foldIn(root, kept?.open ?? [], build);
   if (kept) {
     state.panels = kept.panels;
     if (layout) layout.value = kept.panels;

@@ -48,6 +48,8 @@ const SCRIPT: &str = concat!(
     "\n",
     include_str!("../../assets/save.js"),
     "\n",
+    include_str!("../../assets/fold.js"),
+    "\n",
     include_str!("../../assets/tip.js"),
     "\n",
     include_str!("../../assets/earlier.js"),

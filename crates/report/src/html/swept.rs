@@ -17,6 +17,8 @@ const SCRIPT: &str = concat!(
     "\n",
     include_str!("../../assets/save.js"),
     "\n",
+    include_str!("../../assets/fold.js"),
+    "\n",
     include_str!("../../assets/sweep.js"),
 );
 const OWN_STYLE: &str = include_str!("../../assets/sweep.css");
