@@ -12,7 +12,7 @@ pub(super) enum Mode {
     Runs,
     /// One run whose flows obey several laws: a colour a law, links in the colour of text.
     Mixed,
-    /// One run, one law: a tone a flow, links in the colour of text.
+    /// One run, one law: a tone a flow, links in the colour of the law.
     Flows,
 }
 
@@ -96,7 +96,7 @@ impl Groups {
 
     /// The group that gives the run `run` as a whole its colour, if there is one.
     pub(super) fn of_run(&self, run: usize) -> Option<usize> {
-        (self.mode == Mode::Runs).then_some(run)
+        (self.mode != Mode::Mixed).then_some(run)
     }
 
     /// The group of `law`, for completed flows, which know only their law.
@@ -148,5 +148,6 @@ mod tests {
     fn one_law_leaves_the_colours_to_flows() {
         let groups = Groups::of(&[run("xcp", &["xcp", "xcp"])]);
         assert_eq!((groups.mode, groups.list.len()), (Mode::Flows, 1));
+        assert_eq!(groups.of_run(0), Some(0), "links have the law's colour here, too");
     }
 }
