@@ -30,11 +30,14 @@ function foldIn(root, open, changed) {
 }
 const unfoldedIn = (root) => [...root.querySelectorAll("[aria-expanded=true].fold")].map((one) => one.getAttribute("aria-label"));
 
+// Paper is white and narrow. This comes before what draws for it.
 let openedToPrint = [];
 addEventListener("beforeprint", () => {
+  document.documentElement.classList.add("printing");
   openedToPrint = [...document.querySelectorAll("details:not([open])")];
   for (const one of openedToPrint) one.open = true;
 });
 addEventListener("afterprint", () => {
+  document.documentElement.classList.remove("printing");
   for (const one of openedToPrint) one.open = false;
 });

@@ -6,8 +6,10 @@ function panel(root, data, before = null, kept = null) {
   const find = (selector) => root.querySelector(selector);
   const all = (selector) => root.querySelectorAll(selector);
   const on = data.groups.map(() => true);
-  const state = { panels: "auto", link: 0, zoom: null, printing: false };
+  const state = { panels: "auto", link: 0, zoom: null };
   const page = document.documentElement;
+  // A panel may be opened by printing.
+  state.printing = page.classList.contains("printing");
   let charts = [];
   // Ends with the panel: what listens to the window.
   const life = new AbortController();
@@ -368,10 +370,9 @@ function panel(root, data, before = null, kept = null) {
   });
   reset.addEventListener("click", resetZoom);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build, { signal });
-  // Paper is white and narrow: the light colours, two plots beside each other.
+  // On paper plots have the light colours, and stand two beside each other.
   const print = (now) => {
     state.printing = now;
-    page.classList.toggle("printing", now);
     build();
   };
   addEventListener("beforeprint", () => print(true), { signal });
@@ -448,5 +449,7 @@ function drawStatic(isOn = () => true) {
   addEventListener("scroll", near, { passive: true });
   addEventListener("resize", near);
   addEventListener("beforeprint", () => open(() => true));
+  for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => drawStatic());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawStatic());
   near();
 })();

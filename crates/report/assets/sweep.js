@@ -183,12 +183,6 @@ function movePoint(point, before) {
   if (map) drawMap({ ...map, point });
 }
 addEventListener("resize", redrawAll);
-// Paper is white and narrow.
-for (const [event, isPrinting] of [["beforeprint", true], ["afterprint", false]]) {
-  addEventListener(event, () => {
-    document.documentElement.classList.toggle("printing", isPrinting);
-    redrawAll();
-  });
-}
+for (const event of ["beforeprint", "afterprint"]) addEventListener(event, redrawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 document.documentElement.dataset.drawn = document.querySelectorAll("svg").length;

@@ -33,6 +33,7 @@ mod images;
 mod layout;
 mod look;
 mod marks;
+mod numbers;
 mod read;
 mod request;
 mod svg;

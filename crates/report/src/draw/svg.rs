@@ -2,6 +2,7 @@
 
 use super::layout::Layout;
 use super::marks::{MARKS, places};
+use super::numbers::{at, short};
 use super::{Figure, FigureSeries, PALETTE, SeriesKind, tiles};
 use crate::markup::escape;
 
@@ -47,17 +48,6 @@ impl Style {
             true => "'Liberation Serif', 'Times New Roman', Times, serif",
         }
     }
-}
-
-/// A number with at most two decimals.
-pub(super) fn short(value: f64) -> String {
-    let rounded = libm::floor(value * 100.0 + 0.5) / 100.0;
-    if rounded == 0.0 { "0".into() } else { rounded.to_string() }
-}
-
-/// A pair of coordinates.
-pub(super) fn at(x: f64, y: f64) -> String {
-    format!("{} {}", short(x), short(y))
 }
 
 impl Figure {

@@ -1,9 +1,9 @@
 //! Heat maps: tiles in the colours of a scale, their values, and the scale above them. The page's
 //! script draws the same.
 
+use super::FigureAxis;
 use super::layout::text_width;
-use super::svg::{at, short};
-use super::{Figure, FigureAxis};
+use super::numbers::{at, short};
 use crate::compare::FigureUnit;
 use crate::markup::escape;
 
@@ -24,8 +24,6 @@ const COLOURS: [[u8; 3]; 9] = [
 const STEPS: usize = 48;
 /// Ratio of the largest to the smallest value from which a scale is logarithmic.
 const WIDE: f64 = 50.0;
-/// Height of a scale with its title and labels, in heights of letters.
-const HEIGHT: f64 = 4.1;
 /// Brightness of a tile above which its value is dark.
 const BRIGHT: f64 = 120.0;
 
@@ -49,11 +47,6 @@ pub(super) fn scale(
     let log = low > 0.0;
     let title = if log { format!("{title}, logarithmic") } else { title.to_string() };
     FigureAxis { title, unit: unit_name.into(), low, high, log, names: Vec::new() }
-}
-
-/// The height that a scale takes above the panels.
-pub(super) fn height(figure: &Figure, font: f64) -> f64 {
-    if figure.scale.is_some() { HEIGHT * font } else { 0.0 }
 }
 
 /// The colour at a part of the scale, 0 to 1.
