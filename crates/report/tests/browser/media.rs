@@ -97,11 +97,13 @@ fn paper_has_nothing_folded_and_figures_of_its_width() {
 /// What lies below the window of a page of papers is drawn for paper too, and as wide as that.
 #[test]
 fn papers_are_printed_with_all_their_figures() {
-    const PRINT: &str = "<script>addEventListener('load', () => setTimeout(() => { \
+    const PRINT: &str = "<script>addEventListener('load', () => setTimeout(async () => { \
         const plots = () => +document.documentElement.dataset.plots; \
         const widths = (what) => [...document.querySelectorAll(what)].map((one) => one.clientWidth || +one.getAttribute('width')); \
         const out = { before: plots() }; \
         dispatchEvent(new Event('beforeprint')); \
+        /* Plots take their sizes in a microtask. */ \
+        await null; \
         Object.assign(out, { after: plots(), canvas: Math.max(...widths('.u-wrap')), svg: widths('.drawn .plot svg') }); \
         document.title = encodeURIComponent(JSON.stringify(out)); }, 500))</script></body>";
     let Some(chromium) = chromium() else {
