@@ -436,8 +436,10 @@ fn what_there_is_can_be_listed() {
     // Where no valgrind is found, which would count for a minute.
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ratewire"));
     let done = command.args(["laws", "--cost", "--rounds", "2", "--json"]).env("PATH", "").output();
-    let costs: serde_json::Value =
-        serde_json::from_slice(&done.expect("the command starts").stdout).expect("JSON");
+    let done = done.expect("the command starts");
+    assert!(err(&done).starts_with("measuring the ports of "), "{}", err(&done));
+    assert!(text(&["laws", "--help"]).contains("which takes about a minute"));
+    let costs: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
     assert!(costs["laws"][0]["ns"]["least"].is_number() && costs["laws"][0]["law"] == "xcp");
     assert!(costs["laws"][0]["instructions"].is_null());
     let laws = costs["laws"].as_array().expect("laws");

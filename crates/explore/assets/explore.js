@@ -114,7 +114,13 @@ function refuse({ text, paths }) {
   say(number == null ? "nothing has run" : "the last figures that could be drawn stay", null);
 }
 
-function understood({ controls: { shown, open, entries, left_out: leftOut }, command, toml, warnings }) {
+function understood({ controls: { shown, open, entries, left_out: leftOut }, command, toml, warnings, adopted }) {
+  // Another kind of topology has other keys.
+  if (adopted) {
+    values.clear();
+    adopted.forEach(([path, value]) => values.set(path, value));
+    asked = JSON.stringify([[...values], laws]);
+  }
   find(".wrong").hidden = true;
   added = null;
   controls.show(shown, values);

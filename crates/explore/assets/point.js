@@ -13,14 +13,13 @@
       if (column) title.className = "n";
     });
     find("thead").replaceChildren(head);
-    const rows = figures.map(({ title, unit }, figure) => {
+    const rows = figures.map(({ title }, figure) => {
       const row = document.createElement("tr");
       cell(row, "th", title).scope = "row";
       laws.forEach((_, law) => {
-        const [now, earlier] = [point, before].map((at) => at && valueAt(law, at, figure));
-        const box = cell(row, "td", now ? tell(now, unit) : "–");
+        const box = cell(row, "td", textAt(law, point, figure));
         box.className = "n";
-        if (earlier) cell(box, "div", tell(earlier, unit)).className = "before";
+        if (before) cell(box, "div", textAt(law, before, figure)).className = "before";
       });
       return row;
     });

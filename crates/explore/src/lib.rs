@@ -9,6 +9,7 @@
 //! | `command` | the command line of a run |
 //! | `deadline` | sockets whose other end must read |
 //! | `http` | the server: connections, requests, streamed answers |
+//! | `kind` | another kind of topology, with the keys that go with it |
 //! | `page` | the page itself: HTML, style and script |
 //! | `request` | what a page asks for: values and laws, within bounds |
 //! | `runner` | one run at a time; the latest request wins |
@@ -26,6 +27,7 @@ mod command;
 mod controls;
 mod deadline;
 mod http;
+mod kind;
 mod page;
 mod request;
 mod runner;

@@ -10,7 +10,7 @@ const MOST_VALUES: usize = 500;
 /// Most laws of a run.
 const MOST_LAWS: usize = 64;
 /// Most bytes of a path, a value or a law's name.
-const LONGEST_TEXT: usize = 16 << 10;
+pub(crate) const LONGEST_TEXT: usize = 16 << 10;
 
 /// A run that a page asks for.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]

@@ -16,6 +16,7 @@ use tokio::task::spawn_blocking;
 use crate::answer::{Answer, Lines};
 use crate::command::command_line;
 use crate::controls::{Controls, ENTRIES};
+use crate::kind;
 use crate::request::RunRequest;
 use crate::subject::Explored;
 
@@ -112,11 +113,18 @@ impl Runner {
         if cancel.is_cancelled() {
             return Ok(String::new());
         }
+        // Another kind of topology brings its keys along.
+        let own = self.explored.experiment.scenario();
+        let adopted = kind::switched(own, &request.values);
+        let request = &RunRequest {
+            values: adopted.clone().unwrap_or_else(|| request.values.clone()),
+            ..request.clone()
+        };
         let scenario = self.scenario(request)?;
         let experiment =
             Experiment::of(scenario).laws(request.laws.iter().cloned()).without_samples();
         let planned = experiment.plan_unless(cancel)?;
-        answer.write(self.plan_line(&experiment, &planned, request));
+        answer.write(self.plan_line(&experiment, &planned, request, adopted.is_some()));
         let progress =
             ProgressLines { answer, runs: planned.jobs.len(), progress: Mutex::default() };
         let watch = &*self.explored.listener;
@@ -140,12 +148,14 @@ impl Runner {
         own.with_values(&values)
     }
 
-    /// Line that says what will run: controls, the command line, and the scenario as TOML.
+    /// Line that says what will run: controls, the command line, the scenario as TOML, and if the
+    /// page `adopts` them, the values in place of its own.
     fn plan_line(
         &self,
         experiment: &Experiment,
         planned: &Planned<'_>,
         request: &RunRequest,
+        adopts: bool,
     ) -> String {
         let scenario = experiment.scenario();
         let is_own = request.laws == scenario.laws();
@@ -159,6 +169,7 @@ impl Runner {
             "command": command_line(&self.explored.file, &scenario.values(), &laws),
             "toml": scenario.effective_for(&request.laws),
             "warnings": warnings,
+            "adopted": adopts.then_some(&request.values),
         });
         json!({ "plan": plan }).to_string()
     }

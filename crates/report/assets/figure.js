@@ -1,8 +1,12 @@
 // Draws a figure as SVG, and writes it as CSV: what `ratewire plot` does, to the digit.
+// Colours of laws, and after them the tones of flows.
 const PALETTE = [
-  "#0072b2", "#d55e00", "#008a63", "#b8558f", "#9a6a00", "#8c1d3f", "#6a4fc0", "#5f6670",
-  "#0090a8", "#5d8a00", "#e0457b", "#1f3f77",
+  "#0072b2", "#d55e00", "#008a63", "#b8558f", "#9a6a00", "#8c1d3f", "#6a4fc0", "#a838d8",
+  "#0090a8", "#5d8a00", "#d81e2c", "#1f3f77", "#1f2a38", "#8a7a63", "#566a84", "#93889a",
+  "#4f4236", "#7f9383",
 ];
+// Tone, dash and marker of the flow or group in a place.
+const lookOfFlow = (place) => ({ hue: 12 + (place % 6), dash: Math.floor(place / 6) % 4, mark: place % 7 });
 const DASHES = [[], [5, 2.5], [1.5, 2], [6, 2, 1.5, 2]];
 // Corners of markers around the origin.
 const MARKS = [
@@ -16,6 +20,11 @@ const MARKS = [
     [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
   [[-1.1, -0.6], [-0.6, -1.1], [0, -0.5], [0.6, -1.1], [1.1, -0.6], [0.5, 0], [1.1, 0.6], [0.6, 1.1], [0, 0.5],
     [-0.6, 1.1], [-1.1, 0.6], [-0.5, 0]],
+  [[0, -1.4], [0.35, -0.45], [1.3, -0.45], [0.55, 0.15], [0.85, 1.1], [0, 0.55], [-0.85, 1.1], [-0.55, 0.15],
+    [-1.3, -0.45], [-0.35, -0.45]],
+  [[-1, -1.2], [1, -1.2], [0.25, 0], [1, 1.2], [-1, 1.2], [-0.25, 0]],
+  [[-1.2, -1], [0, -0.25], [1.2, -1], [1.2, 1], [0, 0.25], [-1.2, 1]],
+  [[0, -1.3], [1.1, -0.2], [0.8, 1], [-0.8, 1], [-1.1, -0.2]],
 ];
 
 const axisLabel = (axis) => (axis.unit ? `${axis.title} (${axis.unit})` : axis.title);
@@ -111,7 +120,7 @@ function layoutOf(figure, width, font) {
     legend.push([series, x + 0.3 * font, (line * 1.45 + 0.8) * font]);
     x += wide;
   }
-  const top = legend.length ? (line + 1) * 1.45 * font + 0.3 * font : 0;
+  const top = (legend.length ? (line + 1) * 1.45 * font + 0.3 * font : 0) + scaleHeight(figure, font);
   const rows = Math.ceil(panels / clamp(Math.floor(width / (15 * font)), 1, panels));
   const columns = Math.ceil(panels / rows);
   const apart = panels > 1;
@@ -164,6 +173,10 @@ function drawFigure(figure, style) {
   };
   // `told` is what a page says of the point that the marker stands for.
   const marker = (series, x, y, told) => {
+    if (series.kind === "claimed") {
+      return `<circle cx="${short(x)}" cy="${short(y)}" r="${short(0.5 * font)}" fill="none" stroke="${colour(series)}" ` +
+        `stroke-width="${short(0.12 * font)}"/>\n`;
+    }
     const size = 0.26 * font;
     const corners = MARKS[series.mark % MARKS.length].map(([dx, dy]) => at(x + dx * size, y + dy * size));
     const path = `<path d="M${corners.join("L")}Z" fill="${colour(series)}"`;
@@ -209,22 +222,9 @@ function drawFigure(figure, style) {
     return `<path d="${out}" fill="${colour(series)}" fill-opacity="0.2"/>\n`;
   };
   const tiles = (corner, series) => {
-    const values = figure.panels.flatMap((panel) => panel.series).flatMap((one) => one.values).filter((v) => v != null);
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    const [wide, tall] = [layout.plane[0] / figure.x.names.length, layout.plane[1] / figure.y.names.length];
-    return series.points.map(([x, y], i) => {
-      const value = series.values[i];
-      if (value == null) return "";
-      const shade = low === high ? 0.5 : (value - low) / (high - low);
-      const [left, top] = place(corner, x - 0.5, y + 0.5);
-      const tile = `<rect x="${short(left)}" y="${short(top)}" width="${short(wide)}" height="${short(tall)}" ` +
-        `fill="${colour(series)}" fill-opacity="${short(0.08 + 0.84 * shade)}"`;
-      const told = series.told?.[i];
-      const label = String(+value.toPrecision(4));
-      return (told ? `${tile}><title>${escapeXml(told)}</title></rect>\n` : tile + "/>\n") +
-        (textWidth(label) * font < wide && 1.2 * font < tall
-          ? text(left + wide / 2, top + tall / 2 + 0.35 * font, "middle", label) : "");
-    }).join("");
+    const size = [layout.plane[0] / figure.x.names.length, layout.plane[1] / figure.y.names.length];
+    return series.points.map(([x, y], i) => (series.values[i] == null ? ""
+      : drawTile(figure.scale, series.values[i], place(corner, x - 0.5, y + 0.5), size, font, series.told?.[i]))).join("");
   };
   const drawSeries = (corner, all, number) => {
     const series = all[number];
@@ -238,7 +238,8 @@ function drawFigure(figure, style) {
           `stroke-width="${short(0.24 * font)}" stroke-linecap="round" stroke-opacity="0.5"/>\n`;
       case "tiles": return tiles(corner, series);
       case "joined": return stroke(series, path(points, false)) + intervals(corner, series) + markers(there);
-      case "marks": return intervals(corner, series) + markers(there);
+      case "marks":
+      case "claimed": return intervals(corner, series) + markers(there);
       default:
         return stroke(series, path(points, series.kind === "steps")) +
           markers(markPlaces(there.length, number, all.length).map((i) => there[i]));
@@ -251,7 +252,7 @@ function drawFigure(figure, style) {
     `<title>${escapeXml(figure.title)}</title>\n`;
   for (const [series, x, y] of layout.legend) {
     const end = x + 2.4 * font;
-    if (series.kind !== "dots" && series.kind !== "marks") out += stroke(series, `M${at(x, y)}H${short(end)}`);
+    if (!["dots", "marks", "claimed"].includes(series.kind)) out += stroke(series, `M${at(x, y)}H${short(end)}`);
     out += marker(series, (x + end) / 2, y) + text(end + 0.4 * font, y + 0.35 * font, "start", series.name);
   }
   const thin = short(0.06 * font);
@@ -273,7 +274,8 @@ function drawFigure(figure, style) {
       lines += `M${at(left, y)}H${short(right)}`;
       if (number % layout.columns === 0) labels += text(left - 0.4 * font, y + 0.35 * font, "end", tick);
     }
-    out += `<path d="${lines}" stroke="${grid}" stroke-width="${thin}"/>\n${labels}`;
+    // Between tiles there is nothing to read off, and lines would cross their numbers.
+    out += (figure.scale ? "" : `<path d="${lines}" stroke="${grid}" stroke-width="${thin}"/>\n`) + labels;
     for (const mark of figure.marks.filter((x) => x > figure.x.low && x < figure.x.high)) {
       const [x] = place(corner, mark, figure.y.low);
       out += `<path d="M${at(x, top)}V${short(bottom)}" stroke="${ink}" stroke-width="${thin}" ` +
@@ -289,6 +291,7 @@ function drawFigure(figure, style) {
     const [left, top] = layout.planes[0];
     const right = Math.max(...layout.planes.map((plane) => plane[0]));
     const last = Math.max(...layout.planes.map((plane) => plane[1]));
+    if (figure.scale) out += drawScale(figure.scale, [left, right + layout.plane[0]], ink, font);
     out += text((left + right + layout.plane[0]) / 2, layout.height - 0.5 * font, "middle", axisLabel(figure.x));
     out += upright(font, (top + last + layout.plane[1]) / 2, "middle", axisLabel(figure.y));
   }
@@ -307,7 +310,7 @@ function figureCsv(figure) {
   const head = ["series", axisLabel(figure.x), axisLabel(figure.y)].map(csvCell);
   if (figure.apart_by) head.unshift(csvCell(figure.apart_by));
   if (hasMargins) head.push(csvCell("± " + axisLabel(figure.y)));
-  if (figure.shade) head.push(csvCell(figure.shade));
+  if (figure.scale) head.push(csvCell(axisLabel(figure.scale)));
   const rows = [head];
   for (const panel of figure.panels) {
     for (const series of panel.series) {
@@ -318,7 +321,7 @@ function figureCsv(figure) {
         const row = [seriesLabel(series), name ?? number(x), other ?? number(y)].map(csvCell);
         if (figure.apart_by) row.unshift(csvCell(panel.title));
         if (hasMargins) row.push(number(series.margins[i]));
-        if (figure.shade) row.push(number(series.values[i]));
+        if (figure.scale) row.push(number(series.values[i]));
         rows.push(row);
       });
     }

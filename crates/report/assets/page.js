@@ -6,8 +6,10 @@ function panel(root, data, before = null, kept = null) {
   const find = (selector) => root.querySelector(selector);
   const all = (selector) => root.querySelectorAll(selector);
   const on = data.groups.map(() => true);
-  const state = { panels: "auto", link: 0, zoom: null, printing: false };
+  const state = { panels: "auto", link: 0, zoom: null };
   const page = document.documentElement;
+  // A panel may be opened by printing.
+  state.printing = page.classList.contains("printing");
   let charts = [];
   // Ends with the panel: what listens to the window.
   const life = new AbortController();
@@ -115,6 +117,13 @@ function panel(root, data, before = null, kept = null) {
     reset.disabled = true;
   }
 
+  // The longest title of an axis that fits: what else it would say stands below the plots.
+  function fittingLabel(axis, { quantity }, room) {
+    const labels = [axisLabel(axis), axisLabel({ ...axis, title: quantity })];
+    return labels.find((text) => textWidth(text) * 12 <= room) ?? (axis.unit || labels[1]);
+  }
+  // A plot without room for the titles of its axes, which stand below the figure.
+  const isNarrow = (width) => width < 195;
   function plot(parent, figure, quantity, panel, allBehind, width, height) {
     const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
     const soft = style("--soft");
@@ -150,11 +159,11 @@ function panel(root, data, before = null, kept = null) {
         y: { range: () => [figure.y.low, earlier.highOf(figure, quantity, allBehind)] },
       },
       axes: [
-        { ...titled, label: axisLabel(figure.x), size: 24, space: 60,
+        { ...titled, label: isNarrow(width) ? null : axisLabel(figure.x), size: 24, space: isNarrow(width) ? 36 : 60,
           values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)) },
-        { ...titled, label: axisLabel(figure.y), space: 30,
+        { ...titled, label: isNarrow(width) ? null : fittingLabel(figure.y, quantity, height - 60), space: isNarrow(width) ? 24 : 30,
           values: (u, splits) => splits.map(number),
-          size: (u, values) => (values ? Math.max(34, 12 + 7.2 * widest(values)) : 34) },
+          size: (u, values) => (values ? Math.max(isNarrow(width) ? 22 : 34, 12 + 7.2 * widest(values)) : 34) },
       ],
       hooks: {
         setScale: [zoomed], drawClear: [(u) => quantity.shape.shaded && shadePauses(u, quantity, lines)],
@@ -247,19 +256,27 @@ function panel(root, data, before = null, kept = null) {
         span(on.some(Boolean) ? quantity.none : "Every law is switched off.", box, "p").className = "none";
         continue;
       }
+      if (isFolded(element) && !state.printing) continue;
       const isWide = element.classList.contains("wide");
       const width = state.printing ? (isWide ? 650 : 312) : Math.max(240, box.clientWidth);
       const { panels } = figure;
       const behind = earlier.seriesOf(element.dataset.key);
       if (panels.length > 1) {
-        const most = Math.max(1, Math.floor(width / (state.printing ? 200 : 290)));
+        // On a phone two beside each other.
+        const least = state.printing ? 200 : width < 560 ? 150 : 290;
+        const most = Math.max(1, Math.floor(width / least));
         const rows = Math.ceil(panels.length / Math.min(most, panels.length));
         const columns = Math.ceil(panels.length / rows);
         box.style.setProperty("--columns", columns);
         for (const panel of panels) {
           const cell = span("", box, "div");
           span(panel.title, cell, "h4");
-          plot(cell, figure, quantity, panel, behind, Math.floor((width - 10 * (columns - 1)) / columns), columns === 1 ? 180 : 200);
+          const wide = Math.floor((width - 10 * (columns - 1)) / columns);
+          plot(cell, figure, quantity, panel, behind, wide, isNarrow(wide) ? 120 : columns === 1 ? 180 : 200);
+        }
+        const [cell] = box.children;
+        if (isNarrow(cell.clientWidth)) {
+          span(`${axisLabel(figure.y)}; ${axisLabel(figure.x).toLowerCase()}`, below, "p").className = "note";
         }
       } else {
         box.style.setProperty("--columns", 1);
@@ -353,10 +370,9 @@ function panel(root, data, before = null, kept = null) {
   });
   reset.addEventListener("click", resetZoom);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build, { signal });
-  // Paper is white and narrow: the light colours, two plots beside each other.
+  // On paper plots have the light colours, and stand two beside each other.
   const print = (now) => {
     state.printing = now;
-    page.classList.toggle("printing", now);
     build();
   };
   addEventListener("beforeprint", () => print(true), { signal });
@@ -370,6 +386,7 @@ function panel(root, data, before = null, kept = null) {
     clearTimeout(timer);
     timer = setTimeout(build, 120);
   }, { signal });
+  phone.addEventListener("change", build, { signal });
   // What the reader has chosen, for a panel that takes this one's place; ends this one.
   function keep() {
     const shown = [...all("figure.chart")].map((figure) => [figure.querySelector("h3").dataset.text, figure.dataset.key]);
@@ -378,8 +395,10 @@ function panel(root, data, before = null, kept = null) {
     for (const chart of charts) chart.u.destroy();
     page.dataset.plots = +page.dataset.plots - drawn;
     const off = data.groups.filter((_, g) => !on[g]).map((group) => group.name);
-    return { off, shown: Object.fromEntries(shown), panels: state.panels, zoom: state.zoom, link: data.links[state.link]?.name };
+    return { off, shown: Object.fromEntries(shown), panels: state.panels, zoom: state.zoom, open: unfoldedIn(root), link: data.links[state.link]?.name };
   }
+  // Pages of papers have one figure after another, each with few plots.
+  if (!root.matches(".panel")) foldIn(root, kept?.open ?? [], build);
   if (kept) {
     state.panels = kept.panels;
     if (layout) layout.value = kept.panels;
@@ -430,5 +449,7 @@ function drawStatic(isOn = () => true) {
   addEventListener("scroll", near, { passive: true });
   addEventListener("resize", near);
   addEventListener("beforeprint", () => open(() => true));
+  for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => drawStatic());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawStatic());
   near();
 })();

@@ -82,12 +82,18 @@ function legendBelow(box, entries) {
   box.append(list);
 }
 
+// Width of a box: on paper a figure is as wide as the page, or half as wide beside another.
+function widthOf(box) {
+  if (!document.documentElement.classList.contains("printing")) return Math.max(260, box.clientWidth);
+  return box.clientWidth > 0.6 * document.querySelector("main").clientWidth ? 650 : 312;
+}
+
 // Draws a figure that is no plot over time into its box, in the colours of the page.
 function drawOnPage(box, figure) {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
   box.innerHTML = drawFigure(figure, {
-    width: Math.max(260, box.clientWidth), font: 12, unit: "", ink: read("--ink"), grid: read("--grid"),
+    width: widthOf(box), font: 12, unit: "", ink: read("--ink"), grid: read("--grid"),
     colours: PALETTE.map((_, hue) => read("--hue" + hue)), family: "system-ui, 'Segoe UI', Roboto, Arial, sans-serif",
   });
   const svg = box.firstElementChild;

@@ -1,30 +1,17 @@
 // Draws the page of a sweep: any figure against any swept parameter, and heat maps of two.
 const data = JSON.parse(document.getElementById("data").textContent);
-const { axes, laws, figures, cells } = data;
+const { axes, laws, looks, figures, cells } = data;
 const on = laws.map(() => true);
 // The parameters with the most values are the first to draw against.
 const order = axes.map((_, i) => i).sort((a, b) => axes[b].values.length - axes[a].values.length || a - b);
 const usualAxis = order[0];
 
 // The cell of a law at a point of the grid.
-const known = new Map(cells.map(([point, law, seeds, values]) => [law + ":" + point.join(), { seeds, values }]));
+const known = new Map(cells.map(([point, law, seeds, values], i) => [law + ":" + point.join(), { seeds, values, texts: data.texts[i] }]));
 const cellAt = (law, point) => known.get(law + ":" + point.join());
 const valueAt = (law, point, figure) => cellAt(law, point)?.values[figure] ?? null;
-
-// A value as a reader likes it: figures have the digits of their unit.
-function show(value, unit) {
-  const digits = (v) => (v === 0 ? "0" : Math.abs(v) >= 1000 ? Math.round(v).toLocaleString("en") : String(+v.toPrecision(4)));
-  if (unit === "share") return digits(value * 100) + " %";
-  const sizes = {
-    seconds: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]],
-    rate: [[1e9, "Gbit/s"], [1e6, "Mbit/s"], [1e3, "kbit/s"], [1, "bit/s"]],
-  }[unit];
-  if (!sizes) return digits(value);
-  if (value === 0) return "0 " + (unit === "rate" ? "bit/s" : "s");
-  const [size, name] = sizes.find(([size]) => Math.abs(value) >= size) ?? sizes.at(-1);
-  return digits(value / size) + " " + name;
-}
-const tell = ([mean, margin], unit) => show(mean, unit) + (margin == null ? "" : " ± " + show(margin, unit));
+// The value with its margin or range, as tables have it.
+const textAt = (law, point, figure) => cellAt(law, point)?.texts[figure] ?? "–";
 
 // A labelled choice among names.
 function choice(parent, label, names, chosen, changed) {
@@ -81,14 +68,14 @@ function sweptFigure({ figure, x, point, before = null }) {
     // Laws at one name stand beside each other.
     const shift = isNamed ? ((number - (laws.length - 1) / 2) * 0.6) / laws.length : 0;
     const there = order.map((i) => [i, valueAt(number, point.with(x, i), figure)]).filter(([, value]) => value);
-    const told = there.map(([i, value]) => {
+    const told = there.map(([i]) => {
       const { seeds } = cellAt(number, point.with(x, i));
       const of = seeds === data.seeds.length ? "" : ` (${seeds} of ${data.seeds.length} seeds)`;
-      return `${law}, ${key} ${values[i].text}: ${tell(value, unit)}${of}`;
+      return `${law}, ${key} ${values[i].text}: ${textAt(number, point.with(x, i), figure)}${of}`;
     });
     const margins = there.map(([, [, margin]]) => (margin == null ? null : margin / size));
     return {
-      name: law, part: "", g: number, hue: number % PALETTE.length, dash: Math.floor(number / PALETTE.length) % 4, mark: number,
+      name: law, part: "", g: number, hue: looks[number][0], dash: looks[number][1], mark: looks[number][2],
       kind: isNamed ? "marks" : "joined", points: there.map(([i, [mean]]) => [places[i] + shift, mean / size]),
       margins: margins.some((margin) => margin != null) ? margins : [], values: [], told,
     };
@@ -98,7 +85,7 @@ function sweptFigure({ figure, x, point, before = null }) {
   const most = Math.max(0, ...series.flatMap((one) => one.points.map(([, y], i) => y + (one.margins[i] ?? 0))));
   const held = axes.map((axis, i) => (i === x ? "" : `${axis.key} ${axis.values[point[i]].text}`)).filter(Boolean);
   return {
-    name: x === usualAxis ? name : `${name}/${key}`, title: `${capital(title)} against ${key}`, detail: held.join(", "), shade: "",
+    name: x === usualAxis ? name : `${name}/${key}`, title: `${capital(title)} against ${key}`, detail: held.join(", "), scale: null,
     x: across, y: { title: capital(title), unit: unitName, low: 0, high: most > 0 ? most * 1.06 : 1, log: false, names: [] },
     marks: before ? [places[point[x]]] : [], apart_by: axes.length > 1 ? axes.filter((_, i) => i !== x).map((axis) => axis.key).join(", ") : "",
     panels: [{ title: held.join(", "), series: series.filter((one) => on[one.g] && one.points.length) }],
@@ -148,14 +135,15 @@ function mapFigure({ figure, x, y, law, point }) {
   const [unitName, size] = fitting(unit, mostOf(figure));
   const points = up.values.flatMap((_, j) => across.values.map((_, i) => [i, j]));
   const found = points.map(([i, j]) => valueAt(law, point.with(x, i).with(y, j), figure));
-  const told = points.map(([i, j], k) =>
-    `${across.key} ${across.values[i].text}, ${up.key} ${up.values[j].text}: ${found[k] ? tell(found[k], unit) : "no value"}`);
+  const told = points.map(([i, j]) =>
+    `${across.key} ${across.values[i].text}, ${up.key} ${up.values[j].text}: ${textAt(law, point.with(x, i).with(y, j), figure)}`);
   const names = (axis) => axisOfNames(axis.key, axis.values.map((value) => value.text));
   return {
     name: "map/" + name, title: `${capital(title)} under ${laws[law]} by ${across.key} and ${up.key}`, detail: "",
-    shade: axisLabel({ title: capital(title), unit: unitName }), x: names(across), y: names(up), marks: [], apart_by: "law",
+    scale: scaleOf(capital(title), unit, unitName, cells.flatMap((cell) => (cell[3][figure] ? [cell[3][figure][0] / size] : []))),
+    x: names(across), y: names(up), marks: [], apart_by: "law",
     panels: [{ title: laws[law], series: [{
-      name: laws[law], part: "", g: law, hue: 1, dash: 0, mark: 0, kind: "tiles", points, margins: [],
+      name: laws[law], part: "", g: law, hue: 0, dash: 0, mark: 0, kind: "tiles", points, margins: [],
       values: found.map((value) => (value ? value[0] / size : null)), told,
     }] }],
   };
@@ -195,5 +183,6 @@ function movePoint(point, before) {
   if (map) drawMap({ ...map, point });
 }
 addEventListener("resize", redrawAll);
+for (const event of ["beforeprint", "afterprint"]) addEventListener(event, redrawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 document.documentElement.dataset.drawn = document.querySelectorAll("svg").length;

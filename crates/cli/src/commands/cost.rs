@@ -53,11 +53,28 @@ pub(crate) fn show(as_json: bool, rounds: u32, files: &[String]) -> Exit {
             Err(exit) => return exit,
         }
     }
-    let costs = measure(benches, rounds);
+    let counts = has_valgrind();
+    print_stderr!("{}", announcement(benches.len(), counts));
+    let costs = measure(benches, rounds, counts);
     if as_json {
         return print(&(serde_json::to_string_pretty(&costs).unwrap_or_default() + "\n"));
     }
     print(&table(&costs, rounds))
+}
+
+/// What is said before the measurements, which print nothing while they last.
+fn announcement(laws: usize, counts: bool) -> String {
+    let time = match counts {
+        true => "about a minute, most of it for valgrind, which counts instructions",
+        false => "some seconds",
+    };
+    format!("measuring the ports of {laws} laws: this takes {time}")
+}
+
+/// Whether instructions can be counted.
+fn has_valgrind() -> bool {
+    let version = Command::new("valgrind").arg("--version").output();
+    version.is_ok_and(|output| output.status.success())
 }
 
 /// The port of the law in a file.
@@ -81,11 +98,10 @@ struct Benched {
     port: BenchedPort,
 }
 
-fn measure(benches: Vec<Benched>, rounds: u32) -> Costs {
+fn measure(benches: Vec<Benched>, rounds: u32, mut counts: bool) -> Costs {
     let split = |Benched { law, operations, port }| ((law, operations), port);
     let (laws, mut ports): (Vec<_>, Vec<_>) = benches.into_iter().map(split).unzip();
     let (times, multiplication_ns) = port_costs(&mut ports, rounds);
-    let mut counts = true;
     let laws = laws.into_iter().zip(times).map(|((law, operations), ns)| {
         let instructions = if counts { instructions(&law) } else { None };
         counts = instructions.is_some();
@@ -153,6 +169,12 @@ fn instructions(law: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_is_said_before() {
+        assert!(announcement(12, true).contains("12 laws: this takes about a minute"));
+        assert!(announcement(12, false).ends_with("some seconds"));
+    }
 
     #[test]
     fn the_table_says_where_instructions_are_missing() {

@@ -16,7 +16,7 @@ pub(crate) struct LawsArgs {
     /// Print them as JSON, with their options
     #[arg(long)]
     json: bool,
-    /// Measure what each law's port does for a packet
+    /// Measure what each law's port does for a packet, which takes about a minute
     #[arg(long)]
     cost: bool,
     /// Also measure these laws: files such as ./mylaw.so

@@ -308,6 +308,34 @@ fn a_reader_adds_a_table_and_takes_it_back() {
     assert_eq!(out["wrong"], true);
 }
 
+/// Another kind of topology brings its keys along, and going back leaves nothing of it.
+#[test]
+fn a_reader_changes_the_kind_of_topology() {
+    let steps = "
+        await drawn(1);
+        const kind = () => document.getElementById('c-kind');
+        const paths = () => [...document.querySelectorAll('.control label')].map((label) => label.textContent);
+        const out = { wrong: [], rates: [] };
+        act(kind(), 'parking-lot', 'change');
+        await drawn(2);
+        out.wrong.push(find('.wrong').hidden);
+        out.paths = paths().filter((path) => /hops|bottleneck|pairs/.test(path));
+        out.rates.push(control('topology.link.rate').querySelector('input').value);
+        out.command = find('.command').textContent;
+        act(kind(), 'dumbbell', 'change');
+        await drawn(3);
+        out.wrong.push(find('.wrong').hidden);
+        out.rates.push(control('bottleneck.rate').querySelector('input').value);
+        out.end = find('.command').textContent;
+        return out;";
+    let Some(out) = report_of_hello(steps) else { return };
+    assert_eq!(out["wrong"], json!([true, true]), "{out}");
+    assert_eq!(out["rates"], json!(["10 Mbit/s", "10 Mbit/s"]), "{out}");
+    assert!(out["command"].as_str().is_some_and(|line| line.contains("kind = \"parking-lot\"")));
+    assert!(out["end"].as_str().is_some_and(|line| !line.contains("--set")), "{out}");
+    assert!(!out["paths"].to_string().contains("bottleneck"), "{out}");
+}
+
 /// The run before has the shape of the plot: drops are steps.
 #[test]
 fn steps_of_the_run_before_are_steps() {

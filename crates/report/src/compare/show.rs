@@ -29,12 +29,13 @@ pub(crate) fn shown(unit: FigureUnit, value: f64, margin: Option<f64>) -> String
         },
     };
     let (value, margin) = (value * scale, margin * scale);
-    let decimals = (1 - libm::floor(libm::log10(margin)) as i32).clamp(0, most);
+    // Below 0, digits before the point are zeros.
+    let decimals = (1.0 - libm::floor(libm::log10(margin))).min(f64::from(most)) as i32;
     let step = libm::pow(10.0, f64::from(-decimals));
     // A margin that is a whole number of steps but for rounding must not become one step more.
-    let margin = libm::ceil(margin / step - 1e-9) * step;
+    let margin = (libm::ceil(margin / step - 1e-9) + 0.0) * step;
     let text = |v: f64| match decimals {
-        0 => count(libm::round(v) as u64),
+        ..=0 => count((libm::round(v / step) * step) as u64),
         _ => format!("{v:.*}", decimals as usize),
     };
     let squared = if unit == FigureUnit::Power { "²" } else { "" };
@@ -71,7 +72,11 @@ mod tests {
             (FigureUnit::Index, 0.998_71, 0.000_4, "0.9987 ± 0.0004"),
             (FigureUnit::Packets, 295.3, 12.0, "295 ± 12"),
             (FigureUnit::Packets, 1.763, 0.05, "1.76 ± 0.05"),
-            (FigureUnit::Count, 10_876.4, 1_234.5, "10,876 ± 1,235"),
+            (FigureUnit::Count, 10_876.4, 1_234.5, "10,900 ± 1,300"),
+            (FigureUnit::Seconds, 0.4, 0.689, "400 ± 690 ms"),
+            (FigureUnit::Packets, 8.0, 340.0, "10 ± 340"),
+            (FigureUnit::Count, 0.0, 0.0, "0.00 ± 0.00"),
+            (FigureUnit::Index, 0.559_8, 0.000_055_74, "0.5598 ± 0.0001"),
             (FigureUnit::Seconds, 0.354, 0.012, "354 ± 12 ms"),
             (FigureUnit::Seconds, 1.354, 0.012, "1.354 ± 0.012 s"),
             (FigureUnit::Seconds, 42e-6, 3e-6, "42.0 ± 3.0 µs"),

@@ -3,6 +3,9 @@
 use super::axis::Tick;
 use super::{Figure, FigureSeries};
 
+/// Height of a scale of tiles with its title and labels, in heights of letters.
+const SCALE: f64 = 4.1;
+
 /// Approximate width of a text, in heights of letters.
 pub(super) fn text_width(text: &str) -> f64 {
     let width = |c: char| match c {
@@ -40,6 +43,7 @@ impl<'a> Layout<'a> {
     pub(super) fn of(figure: &'a Figure, width: f64, font: f64) -> Layout<'a> {
         let panels = figure.panels.len().max(1);
         let (legend, top) = legend(figure, width, font);
+        let top = top + if figure.scale.is_some() { SCALE * font } else { 0.0 };
         let most = (width / (15.0 * font)) as usize;
         let rows = panels.div_ceil(most.clamp(1, panels));
         let columns = panels.div_ceil(rows);

@@ -31,28 +31,25 @@ mod format;
 #[cfg(feature = "images")]
 mod images;
 mod layout;
+mod look;
 mod marks;
+mod numbers;
 mod read;
 mod request;
 mod svg;
 mod swept;
+mod tiles;
 mod timed;
 
 use serde::{Deserialize, Serialize};
 
 pub use format::Format;
+pub(crate) use look::{Look, PALETTE, looks};
 pub(crate) use marks::MARKS;
 pub use read::Figures;
 pub use request::{Error, Listed, Panels};
 pub use svg::{Columns, Style};
 pub(crate) use swept::{fitting, fitting_symbol};
-
-/// Colours of laws, and of flows where they have colours of their own; the same in the page's
-/// style.
-pub(crate) const PALETTE: [&str; 12] = [
-    "#0072b2", "#d55e00", "#008a63", "#b8558f", "#9a6a00", "#8c1d3f", "#6a4fc0", "#5f6670",
-    "#0090a8", "#5d8a00", "#e0457b", "#1f3f77",
-];
 
 /// A figure: axes, and one panel or several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,8 +64,9 @@ pub struct Figure {
     pub x: FigureAxis,
     /// The vertical axis of every panel.
     pub y: FigureAxis,
-    /// What the shades of tiles stand for, with the unit; empty without tiles.
-    pub shade: String,
+    /// What the colours of tiles stand for; `None` without tiles.
+    #[serde(default)]
+    pub scale: Option<FigureAxis>,
     /// Places on the horizontal axis that have a dashed line.
     pub marks: Vec<f64>,
     /// What distinguishes panels: `law`, `flow`, a key of the scenario; empty for one panel.
@@ -145,7 +143,9 @@ pub enum SeriesKind {
     Joined,
     /// A marker each.
     Marks,
-    /// A rectangle each, the darker the larger its value; both axes have names.
+    /// An open ring each, larger than markers, which stay visible in it: values of a source.
+    Claimed,
+    /// A rectangle each, whose colour and number are its value; both axes have names.
     Tiles,
 }
 
@@ -197,14 +197,6 @@ impl FigureSeries {
 }
 
 impl Figure {
-    /// The smallest and the largest value of tiles.
-    pub(crate) fn shades(&self) -> (f64, f64) {
-        let all = self.panels.iter().flat_map(|panel| &panel.series);
-        let values = all.flat_map(|series| series.values.iter().flatten());
-        values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)))
-    }
-
     /// Series that a legend names: each name once, in order of appearance.
     pub(crate) fn legend(&self) -> Vec<&FigureSeries> {
         let mut named: Vec<&FigureSeries> = Vec::new();

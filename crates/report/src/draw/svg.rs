@@ -1,8 +1,9 @@
 //! A figure as SVG, without furniture of the page. The page's script draws the same.
 
-use super::layout::{Layout, text_width};
+use super::layout::Layout;
 use super::marks::{MARKS, places};
-use super::{Figure, FigureSeries, PALETTE, SeriesKind};
+use super::numbers::{at, short};
+use super::{Figure, FigureSeries, PALETTE, SeriesKind, tiles};
 use crate::markup::escape;
 
 /// Colours of text and axes, and of lines behind the series.
@@ -47,21 +48,6 @@ impl Style {
             true => "'Liberation Serif', 'Times New Roman', Times, serif",
         }
     }
-}
-
-/// A number with at most two decimals.
-fn short(value: f64) -> String {
-    let rounded = libm::floor(value * 100.0 + 0.5) / 100.0;
-    if rounded == 0.0 { "0".into() } else { rounded.to_string() }
-}
-
-/// A number with four significant digits.
-fn brief(value: f64) -> String {
-    format!("{value:.3e}").parse::<f64>().unwrap_or(value).to_string()
-}
-
-fn at(x: f64, y: f64) -> String {
-    format!("{} {}", short(x), short(y))
 }
 
 impl Figure {
@@ -117,7 +103,7 @@ impl Pen<'_> {
         let entry = |(series, x, y): &(&FigureSeries, f64, f64)| {
             let end = x + 2.4 * self.font;
             let line = match series.kind {
-                SeriesKind::Dots | SeriesKind::Marks => String::new(),
+                SeriesKind::Dots | SeriesKind::Marks | SeriesKind::Claimed => String::new(),
                 _ => self.stroke(series, &format!("M{}H{}", at(*x, *y), short(end))),
             };
             let mark = self.marker(series, (x + end) / 2.0, *y);
@@ -134,8 +120,11 @@ impl Pen<'_> {
         let right = layout.planes.iter().map(|plane| plane.0).fold(left, f64::max);
         let across = (left + right + layout.plane.0) / 2.0;
         let up = (top + last + layout.plane.1) / 2.0;
+        let ends = (left, right + layout.plane.0);
+        let scale = self.figure.scale.as_ref();
+        let scale = scale.map_or_else(String::new, |scale| tiles::bar(scale, ends, INK, font));
         let x = self.text(across, layout.height - 0.5 * font, "middle", &self.figure.x.label());
-        x + &self.upright(font, up, "middle", &self.figure.y.label())
+        scale + &x + &self.upright(font, up, "middle", &self.figure.y.label())
     }
 
     fn place(&self, (left, top): (f64, f64), x: f64, y: f64) -> (f64, f64) {
@@ -170,7 +159,11 @@ impl Pen<'_> {
             }
         }
         let thin = short(0.06 * font);
-        out += &format!("<path d=\"{grid}\" stroke=\"{GRID}\" stroke-width=\"{thin}\"/>\n{labels}");
+        // Between tiles there is nothing to read off, and lines would cross their numbers.
+        if figure.scale.is_none() {
+            out += &format!("<path d=\"{grid}\" stroke=\"{GRID}\" stroke-width=\"{thin}\"/>\n");
+        }
+        out += &labels;
         for mark in figure.marks.iter().filter(|x| **x > figure.x.low && **x < figure.x.high) {
             let (x, _) = self.place(corner, *mark, figure.y.low);
             out += &format!(
@@ -231,7 +224,9 @@ impl Pen<'_> {
                     + &markers(&mut there.into_iter())
             }
             SeriesKind::Tiles => self.tiles(corner, series),
-            SeriesKind::Marks => self.intervals(corner, series) + &markers(&mut there.into_iter()),
+            SeriesKind::Marks | SeriesKind::Claimed => {
+                self.intervals(corner, series) + &markers(&mut there.into_iter())
+            }
         }
     }
 
@@ -260,31 +255,15 @@ impl Pen<'_> {
 
     /// Rectangles, with their values where those have room.
     fn tiles(&self, corner: (f64, f64), series: &FigureSeries) -> String {
-        let (figure, font) = (self.figure, self.font);
-        let (low, high) = figure.shades();
+        let figure = self.figure;
+        let Some(scale) = &figure.scale else { return String::new() };
         let wide = self.layout.plane.0 / figure.x.names.len().max(1) as f64;
         let tall = self.layout.plane.1 / figure.y.names.len().max(1) as f64;
-        let mut out = String::new();
-        for ((x, y), value) in series.points.iter().zip(&series.values) {
-            let (Some(y), Some(value)) = (y, value) else { continue };
-            let part = if low == high { 0.5 } else { (value - low) / (high - low) };
-            let (left, top) = self.place(corner, x - 0.5, y + 0.5);
-            out += &format!(
-                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"{}\"/>\n",
-                short(left),
-                short(top),
-                short(wide),
-                short(tall),
-                colour(series),
-                short(0.08 + 0.84 * part)
-            );
-            let label = brief(*value);
-            if text_width(&label) * font < wide && 1.2 * font < tall {
-                out +=
-                    &self.text(left + wide / 2.0, top + tall / 2.0 + 0.35 * font, "middle", &label);
-            }
-        }
-        out
+        let tile = |((x, y), value): (&(f64, Option<f64>), &Option<f64>)| {
+            let corner = self.place(corner, x - 0.5, (*y)? + 0.5);
+            Some(tiles::tile(scale, (*value)?, corner, (wide, tall), self.font))
+        };
+        series.points.iter().zip(&series.values).filter_map(tile).collect()
     }
 
     /// The bars of intervals.
@@ -327,6 +306,16 @@ impl Pen<'_> {
     }
 
     fn marker(&self, series: &FigureSeries, x: f64, y: f64) -> String {
+        if series.kind == SeriesKind::Claimed {
+            return format!(
+                "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>\n",
+                short(x),
+                short(y),
+                short(0.5 * self.font),
+                colour(series),
+                short(0.12 * self.font)
+            );
+        }
         let size = 0.26 * self.font;
         let corners = MARKS[series.mark % MARKS.len()];
         let corners = corners.iter().map(|(dx, dy)| at(x + dx * size, y + dy * size));

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::request::MAP;
-use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Listed, PALETTE, SeriesKind};
+use super::tiles::scale;
+use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Listed, SeriesKind, looks};
 use crate::compare::FigureUnit;
 use crate::markup::capital;
 
@@ -130,7 +131,6 @@ impl Swept {
             let series = FigureSeries {
                 name: name.clone(),
                 g: law as i64,
-                hue: 1,
                 kind: SeriesKind::Tiles,
                 points: cells.iter().map(|c| (c.0[x] as f64, Some(c.0[y] as f64))).collect(),
                 values: cells.iter().map(value).collect(),
@@ -147,7 +147,7 @@ impl Swept {
             name: format!("{MAP}{}", measure.name),
             title: format!("{title} by {} and {}", self.axes[x].key, self.axes[y].key),
             detail: String::new(),
-            shade: FigureAxis { title, unit: unit.into(), ..FigureAxis::default() }.label(),
+            scale: Some(scale(&title, measure.unit, unit, self.means(place).map(|v| v / size))),
             x: axis(x),
             y: axis(y),
             marks: Vec::new(),
@@ -172,10 +172,14 @@ impl Swept {
         self.axes.iter().position(|axis| Some(axis.values.len()) == most).unwrap_or(0)
     }
 
+    /// The means of a figure, at all points under all laws.
+    fn means(&self, figure: usize) -> impl Iterator<Item = f64> {
+        self.cells.iter().filter_map(move |cell| Some((*cell.3.get(figure)?)?.0))
+    }
+
     /// The largest mean of a figure.
     fn most(&self, figure: usize) -> f64 {
-        let means = self.cells.iter().filter_map(|cell| Some((*cell.3.get(figure)?)?.0));
-        means.fold(0.0, f64::max)
+        self.means(figure).fold(0.0, f64::max)
     }
 
     /// A figure against an axis, with a panel for each combination of the other axes' values.
@@ -219,7 +223,7 @@ impl Swept {
             detail: String::new(),
             x,
             y,
-            shade: String::new(),
+            scale: None,
             marks: Vec::new(),
             apart_by: apart_by.join(", "),
             panels,
@@ -261,12 +265,14 @@ impl Swept {
         }
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let has_margins = points.iter().any(|point| point.2.is_some());
+        let all = looks(self.laws.iter().map(String::as_str));
+        let look = all.get(law).copied().unwrap_or_default();
         FigureSeries {
             name: self.laws.get(law).cloned().unwrap_or_default(),
             g: law as i64,
-            hue: (law % PALETTE.len()) as i64,
-            dash: law / PALETTE.len() % 4,
-            mark: law,
+            hue: look.hue as i64,
+            dash: look.dash,
+            mark: look.mark,
             kind: if is_named { SeriesKind::Marks } else { SeriesKind::Joined },
             points: points.iter().map(|point| (point.0, Some(point.1))).collect(),
             margins: points.iter().map(|point| point.2).filter(|_| has_margins).collect(),

@@ -16,11 +16,9 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
     let mut out = String::from("<section aria-labelledby=\"h-verdict\">");
     out.push_str("<h2 id=\"h-verdict\">Verdict</h2>\n<div class=\"cards\">\n");
     for (run, headline) in Headline::of_all(runs).iter().enumerate() {
-        let (class, group) = match groups.mode {
-            Mode::Runs => {
-                (format!("card hue{}", groups.list[run].hue), format!(" data-g=\"{run}\""))
-            }
-            _ => ("card".into(), String::new()),
+        let (class, group) = match groups.of_run(run) {
+            Some(g) => (format!("card hue{}", groups.list[g].hue), format!(" data-g=\"{g}\"")),
+            None => ("card".into(), String::new()),
         };
         let law = match groups.mode {
             Mode::Mixed => groups.laws().collect::<Vec<_>>().join(", "),

@@ -61,10 +61,10 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
         })
         .collect();
     let label = said.join("; ");
-    let scattered = (shown.len() <= SCATTERED_LAWS).then(|| against_size(&shown, groups.mode));
+    let scattered = (shown.len() <= SCATTERED_LAWS).then(|| against_size(&shown));
     let scattered = scattered
         .map(|figure| drawn::figure(&figure, &format!("Completion time against size. {label}")));
-    let distribution = distribution(&shown, groups.mode);
+    let distribution = distribution(&shown);
     let distribution = drawn::figure(&distribution, &format!("Part of flows done. {label}"));
     format!(
         "<section aria-labelledby=\"h-fct\"><h2 id=\"h-fct\">Flow completion times</h2>\n\
@@ -84,17 +84,11 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn series(
-        &self,
-        mode: Mode,
-        kind: SeriesKind,
-        points: Vec<(f64, Option<f64>)>,
-    ) -> FigureSeries {
-        let is_alone = mode == Mode::Flows;
+    fn series(&self, kind: SeriesKind, points: Vec<(f64, Option<f64>)>) -> FigureSeries {
         FigureSeries {
             name: self.group.name.clone(),
             g: self.g as i64,
-            hue: if is_alone { -1 } else { self.group.hue as i64 },
+            hue: self.group.hue as i64,
             dash: self.group.dash % 4,
             mark: self.group.mark,
             kind,
@@ -124,7 +118,7 @@ fn times<'a>(shown: &'a [Shown<'_>]) -> impl Iterator<Item = f64> + 'a {
 }
 
 /// Dots for the flows of each law, in a panel a law.
-fn against_size(shown: &[Shown<'_>], mode: Mode) -> Figure {
+fn against_size(shown: &[Shown<'_>]) -> Figure {
     let sizes = || shown.iter().flat_map(|shown| shown.points).map(|point| point.0);
     let ((x_unit, byte), (y_unit, second)) =
         (fitting(&SIZES, sizes()), fitting(&TIMES, times(shown)));
@@ -134,7 +128,7 @@ fn against_size(shown: &[Shown<'_>], mode: Mode) -> Figure {
         let points = points.map(|(size, time)| (size / byte, Some(time / second))).collect();
         FigurePanel {
             title: shown.group.name.clone(),
-            series: vec![shown.series(mode, SeriesKind::Dots, points)],
+            series: vec![shown.series(SeriesKind::Dots, points)],
         }
     });
     Figure {
@@ -143,7 +137,7 @@ fn against_size(shown: &[Shown<'_>], mode: Mode) -> Figure {
         detail: String::new(),
         x: FigureAxis::around("Flow size", x_unit, sizes().map(|size| size / byte)),
         y: FigureAxis::around("Completion time", y_unit, times(shown).map(|time| time / second)),
-        shade: String::new(),
+        scale: None,
         marks: Vec::new(),
         apart_by: if shown.len() > 1 { "law".into() } else { String::new() },
         panels: panels.collect(),
@@ -151,11 +145,11 @@ fn against_size(shown: &[Shown<'_>], mode: Mode) -> Figure {
 }
 
 /// The staircase of each law's empirical distribution.
-fn distribution(shown: &[Shown<'_>], mode: Mode) -> Figure {
+fn distribution(shown: &[Shown<'_>]) -> Figure {
     let (unit, second) = fitting(&TIMES, times(shown));
-    let series = shown.iter().map(|shown| {
-        shown.series(mode, SeriesKind::Steps, steps(shown.points, shown.part, second))
-    });
+    let series = shown
+        .iter()
+        .map(|shown| shown.series(SeriesKind::Steps, steps(shown.points, shown.part, second)));
     Figure {
         name: "completion-time".into(),
         title: "Distribution of completion times".into(),
@@ -167,7 +161,7 @@ fn distribution(shown: &[Shown<'_>], mode: Mode) -> Figure {
             high: 100.0,
             ..FigureAxis::default()
         },
-        shade: String::new(),
+        scale: None,
         marks: Vec::new(),
         apart_by: String::new(),
         panels: vec![FigurePanel { title: String::new(), series: series.collect() }],

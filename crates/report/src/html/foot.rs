@@ -40,7 +40,7 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
     let runs = &page.runs;
     let events: u64 = runs.iter().map(|r| r.summary.engine.events).sum();
     let mut out = format!(
-        "<footer><section aria-labelledby=\"h-how\"><h2 id=\"h-how\">How these figures were made</h2>\n\
+        "<footer><section class=\"about\" aria-labelledby=\"h-how\"><h2 id=\"h-how\">How these figures were made</h2>\n\
          <dl class=\"how\">\n\
          <dt>Samples</dt><dd>{} A series holds at most {} points: when a run is longer, neighbours \
          are merged and each point stands for more time. The tables and verdicts come from exact \

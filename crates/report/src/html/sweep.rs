@@ -4,7 +4,9 @@ use ratewire_table::clip;
 
 use super::drawn;
 use super::text::{capital, coordinate, name};
-use crate::draw::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind, fitting_symbol};
+use crate::draw::{
+    Figure, FigureAxis, FigurePanel, FigureSeries, Look, SeriesKind, fitting_symbol,
+};
 
 /// Points of one measured value over several runs, a line a law.
 pub struct SweepPlot {
@@ -30,11 +32,8 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Marker of what the source claims: a cross, in the colour of text.
-const CLAIMED: usize = 6;
-
 /// The drawing; `look` gives a law its colour, dash and marker.
-pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> (usize, usize, usize)) -> String {
+pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> Look) -> String {
     let points = || sweep.lines.iter().flat_map(|line| &line.points).chain(&sweep.claimed);
     let finite = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
         points.iter().copied().filter(|point| point.0.is_finite() && point.1.is_finite()).collect()
@@ -54,17 +53,9 @@ pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> (usize, usize, usi
         ..FigureSeries::default()
     };
     let mut all = Vec::new();
-    if !sweep.claimed.is_empty() {
-        all.push(FigureSeries {
-            hue: -1,
-            mark: CLAIMED,
-            kind: SeriesKind::Marks,
-            ..series("claimed", &sweep.claimed)
-        });
-    }
     let mut said = Vec::new();
     for line in &sweep.lines {
-        let (hue, dash, mark) = look(&line.law);
+        let Look { hue, dash, mark } = look(&line.law);
         let kind = SeriesKind::Joined;
         all.push(FigureSeries {
             hue: hue as i64,
@@ -79,13 +70,18 @@ pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> (usize, usize, usi
         let values: Vec<String> = finite(&line.points).into_iter().map(value).collect();
         said.push(format!("{}: {}", line.law, values.join(", ")));
     }
+    // In front of all others: no law's marker hides what the source says.
+    if !sweep.claimed.is_empty() {
+        let claimed = series("claimed", &sweep.claimed);
+        all.push(FigureSeries { hue: -1, kind: SeriesKind::Claimed, ..claimed });
+    }
     let figure = Figure {
         name: name(&sweep.title).replace(' ', "-"),
         title: title.clone(),
         detail: String::new(),
         x,
         y: FigureAxis::from_zero(&title, unit, points().map(|point| point.1 / size)),
-        shade: String::new(),
+        scale: None,
         marks: Vec::new(),
         apart_by: String::new(),
         panels: vec![FigurePanel { title: String::new(), series: all }],

@@ -2,18 +2,22 @@
 //! parameters, and all figures as a table.
 
 use super::drawn::swatch;
-use super::groups::HUES;
 use super::table::table;
 use super::text::{escape, json_value, name};
 use super::{PAPER, STYLE, data_element, head, headed};
 use crate::Sweep;
+use crate::draw::{Look, looks};
 use crate::figure::{count, plural};
 
 const SCRIPT: &str = concat!(
     "\"use strict\";\n",
     include_str!("../../assets/figure.js"),
     "\n",
+    include_str!("../../assets/tiles.js"),
+    "\n",
     include_str!("../../assets/save.js"),
+    "\n",
+    include_str!("../../assets/fold.js"),
     "\n",
     include_str!("../../assets/sweep.js"),
 );
@@ -108,11 +112,11 @@ pub fn render_sweep_with(
 
 /// One box a law, which shows and hides the law's line.
 fn legend(sweep: &Sweep) -> String {
-    let boxes = sweep.laws.iter().enumerate().map(|(at, law)| {
+    let boxes = sweep.laws.iter().zip(looks_of(sweep)).enumerate().map(|(at, (law, look))| {
         format!(
             "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{at}\">{}{}</label>",
-            at % HUES,
-            swatch(at / HUES, at),
+            look.hue,
+            swatch(look.dash, look.mark),
             name(law)
         )
     });
@@ -121,6 +125,11 @@ fn legend(sweep: &Sweep) -> String {
         "<nav class=\"bar-top\" aria-label=\"Laws\"><div class=\"legend\">{boxes}</div>\
          <div class=\"tools\">{PAPER}</div></nav>\n"
     )
+}
+
+/// The looks of the laws.
+fn looks_of(sweep: &Sweep) -> Vec<Look> {
+    looks(sweep.laws.iter().map(String::as_str))
 }
 
 /// Every cell of the grid with the figures of runs as a whole.
@@ -142,25 +151,33 @@ fn all_figures(sweep: &Sweep) -> String {
     out + "</section>\n"
 }
 
-/// What the script draws: means and margins by figure, for each cell of the grid.
+/// What the script draws: means and margins by figure, for each cell of the grid, and the text that
+/// tables have for them.
 fn data(sweep: &Sweep) -> String {
-    let cells = sweep.cells();
-    let cells = cells.iter().map(|cell| {
+    let all = sweep.cells();
+    let cells = all.iter().map(|cell| {
         let values = cell.estimates.iter().map(|e| e.map(|e| (e.mean, e.margin)));
         serde_json::json!([cell.point, cell.law, cell.seeds, values.collect::<Vec<_>>()])
     });
+    let texts = all.iter().map(|cell| {
+        (0..sweep.figures.len()).map(|figure| sweep.text(cell, figure)).collect::<Vec<_>>()
+    });
+    let looks = looks_of(sweep).into_iter().map(|Look { hue, dash, mark }| [hue, dash, mark]);
     json_value(&serde_json::json!({
         "axes": sweep.axes,
         "laws": sweep.laws,
+        "looks": looks.collect::<Vec<_>>(),
         "seeds": sweep.seeds,
         "figures": sweep.figures,
         "cells": cells.collect::<Vec<_>>(),
+        "texts": texts.collect::<Vec<_>>(),
     }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::{Figures, Panels, Style};
     use crate::sweep::tests::sample;
 
     fn data_of(html: &str) -> serde_json::Value {
@@ -179,8 +196,35 @@ mod tests {
         assert_eq!(data["cells"].as_array().map(Vec::len), Some(8));
         assert_eq!(data["axes"][0]["values"][1]["number"], 1e7);
         assert_eq!(data["cells"][7][2], 1);
+        // Tooltips and tables have one text: 0.5598 ± 0.00005574 has digits that nothing measured.
+        assert_eq!(data["texts"][0][0], "50.5 ± 6.4 %");
         let nothing = render_sweep(&Sweep::default(), &[], "");
         assert!(nothing.contains("Nothing ran") && crate::html::is_ours(&nothing));
+    }
+
+    #[test]
+    fn a_heat_map_has_a_scale_with_numbers_and_no_lines_through_its_own() {
+        let figures = Figures::read(&render_sweep(&sample(), &[], "")).expect("figures");
+        let map = figures.figure("map/utilisation", Panels::Auto).expect("a map");
+        let scale = map.scale.as_ref().expect("a scale");
+        assert_eq!((scale.low, scale.high, scale.unit.as_str()), (0.0, 100.0, "%"));
+        let svg = map.svg(&Style::default());
+        for text in [">Utilisation (%)</text>", ">0</text>", ">60</text>", ">100</text>"] {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
+        let lines = figures.figure("utilisation", Panels::Auto).expect("lines");
+        let grid = "stroke=\"#dddddd\"";
+        assert!(lines.svg(&Style::default()).contains(grid) && !svg.contains(grid), "{svg}");
+    }
+
+    #[test]
+    fn a_law_keeps_its_look_whatever_other_laws_are_swept() {
+        let look = |laws: &[&str], at: usize| {
+            let mut sweep = sample();
+            sweep.laws = laws.iter().map(|law| law.to_string()).collect();
+            data_of(&render_sweep(&sweep, &[], ""))["looks"][at].clone()
+        };
+        assert_eq!(look(&["xcp", "cubic"], 1), look(&["cubic", "rcp"], 0));
     }
 
     #[test]

@@ -151,15 +151,18 @@ impl Sweep {
     pub(crate) fn row(&self, cell: &SweepCell, figures: &[usize]) -> Vec<String> {
         let values =
             self.axes.iter().zip(&cell.point).map(|(axis, at)| axis.values[*at].text.clone());
-        let figure = |at: &usize| match (&cell.estimates[*at], cell.ranges[*at]) {
-            (Some(estimate), Some(range)) => {
-                shown_with_range(self.figures[*at].unit, estimate.mean, range)
-            }
-            (Some(estimate), None) => shown(self.figures[*at].unit, estimate.mean, estimate.margin),
-            (None, _) => NONE.to_string(),
-        };
         let law = self.laws[cell.law].clone();
-        values.chain([law]).chain(figures.iter().map(figure)).collect()
+        values.chain([law]).chain(figures.iter().map(|at| self.text(cell, *at))).collect()
+    }
+
+    /// A figure of a cell with its margin or range, as people read it.
+    pub(crate) fn text(&self, cell: &SweepCell, figure: usize) -> String {
+        let unit = self.figures[figure].unit;
+        match (&cell.estimates[figure], cell.ranges[figure]) {
+            (Some(estimate), Some(range)) => shown_with_range(unit, estimate.mean, range),
+            (Some(estimate), None) => shown(unit, estimate.mean, estimate.margin),
+            (None, _) => NONE.to_string(),
+        }
     }
 
     /// The figures over the seeds, one cell a point and law, in the order of points and laws.

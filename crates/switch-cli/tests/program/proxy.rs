@@ -49,6 +49,64 @@ fn keys_are_spread_over_servers_and_fail_with_their_own() {
     assert_eq!(proxy.end(), Some(0));
 }
 
+/// The command in the README works as printed, in an empty folder, but for its ports.
+#[test]
+fn the_command_of_the_readme_spreads_requests_over_its_servers() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = std::fs::read_to_string(readme).expect("the README");
+    let commands: Vec<&str> = readme
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(|code| code.strip_prefix("ratewire-switch "))
+        .collect();
+    assert!(commands.iter().all(|command| command.starts_with("proxy ")), "{commands:?}");
+    let [command] = commands[..] else { panic!("one command: {commands:?}") };
+    let servers = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port"));
+    let [one, two] = [0, 1].map(|at| servers[at].local_addr().expect("an address").to_string());
+    let ports =
+        [("127.0.0.1:8080", "127.0.0.1:0"), ("127.0.0.1:8001", &one), ("127.0.0.1:8002", &two)];
+    let command = ports.iter().fold(command.to_string(), |command, (printed, own)| {
+        assert!(command.contains(printed), "{command}");
+        command.replace(printed, own)
+    });
+    let folder = folder("switch-proxy-readme");
+    let mut proxy = Process::start(&folder, &command.split(' ').collect::<Vec<_>>());
+    let address = processes::address(&proxy.logged("clients served"));
+    let client = TcpStream::connect(&address).expect("a client");
+    let asked = std::thread::scope(|scope| {
+        let serve = |server: &TcpListener| {
+            let (mut asked, _) = server.accept().expect("a member");
+            let mut head = [0; 4096];
+            let mut count = 0;
+            while asked.read(&mut head).is_ok_and(|count| count > 0) {
+                count += 1;
+                let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                asked.write_all(answer).expect("room");
+            }
+            count
+        };
+        let serving = servers.each_ref().map(|server| scope.spawn(move || serve(server)));
+        for _ in 0..4 {
+            (&client).write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").expect("room");
+            let mut answer = String::new();
+            while !answer.ends_with("\r\n\r\nok") {
+                let mut byte = [0];
+                (&client).read_exact(&mut byte).expect("an answer");
+                answer.push(char::from(byte[0]));
+            }
+            assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        }
+        assert_eq!(proxy.end(), Some(0));
+        // A server that nobody asked waits no longer.
+        for server in [one, two] {
+            drop(TcpStream::connect(server));
+        }
+        serving.map(|server| server.join().expect("a server"))
+    });
+    assert!(asked.iter().sum::<i32>() == 4 && asked.iter().all(|count| *count > 0), "{asked:?}");
+}
+
 /// A server that answers when the test says so.
 #[test]
 fn who_has_asked_gets_an_answer_though_the_proxy_is_told_to_end() {

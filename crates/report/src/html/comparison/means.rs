@@ -12,6 +12,8 @@ use crate::html::text::{coordinate, escape, name};
 
 /// Beyond this ratio of the largest to the smallest value a scale is logarithmic.
 const WIDE: f64 = 40.0;
+/// Most laws whose differences fit half of a printed page.
+const FEW: usize = 4;
 /// Most seeds of a law whose values are marked.
 const SEEDS: usize = 50;
 
@@ -46,12 +48,12 @@ fn card(figure: &Metric, groups: &Groups) -> String {
             Standing::Worse | Standing::Unknown | Standing::Unranked => "",
         };
         rows.push_str(&format!(
-            "<tr {}><th scope=\"row\">{}</th><td class=\"track\">{}</td><td class=\"n\">{}</td>\
+            "<tr {}><th scope=\"row\">{}</th><td class=\"track\">{}</td><td class=\"n\"><span>{}</span></td>\
              <td>{mark}</td></tr>\n",
             tag(groups, i),
             name(&law.law),
             scale.draw(law, figure.unit),
-            escape(&law.text(figure.unit)),
+            escape(&law.text(figure.unit)).replace(" (", "</span> <span>("),
         ));
     }
     let better = match figure.better {
@@ -73,8 +75,9 @@ fn card(figure: &Metric, groups: &Groups) -> String {
     let title =
         if matches!(figure.about, About::Chosen | About::Run) { capital(&title) } else { title };
     format!(
-        "<figure class=\"means\"><figcaption><h3>{title}</h3><span>{unit}{better}{}</span></figcaption>\n\
+        "<figure class=\"means{}\"><figcaption><h3>{title}</h3><span>{unit}{better}{}</span></figcaption>\n\
          <table><tbody>\n{rows}{}</tbody></table>\n{}{}</figure>\n",
+        if figure.laws.len() > FEW { " many" } else { "" },
         if scale.is_log { ", log scale" } else { "" },
         scale.ends(figure.unit),
         differences(figure),
@@ -113,7 +116,7 @@ fn for_paper(metric: &Metric, scale: &Scale, groups: &Groups) -> Figure {
         detail: String::new(),
         x: FigureAxis::of_names("Law", names),
         y,
-        shade: String::new(),
+        scale: None,
         marks: Vec::new(),
         apart_by: String::new(),
         panels: vec![FigurePanel { title: String::new(), series: series.collect() }],

@@ -198,7 +198,7 @@ fn how(comparison: &Comparison) -> String {
         String::new()
     };
     format!(
-        "<section aria-labelledby=\"h-compared\"><h2 id=\"h-compared\">How laws were compared</h2>\n\
+        "<section class=\"about\" aria-labelledby=\"h-compared\"><h2 id=\"h-compared\">How laws were compared</h2>\n\
          <dl class=\"how\">\n\
          <dt>Seeds</dt><dd>Every law ran from the same seeds. Arrivals, sizes, hosts and starts are \
          drawn from streams that depend on the seed only. Losses and RED’s drops are drawn packet by \

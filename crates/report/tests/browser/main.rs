@@ -3,6 +3,8 @@
 //! Skipped with a message where there is no Chromium. Set `RATEWIRE_REQUIRE_TOOLS=1` to fail
 //! instead, `RATEWIRE_CHROMIUM` to choose the program.
 
+mod media;
+
 use std::path::Path;
 use std::process::Command;
 
@@ -11,8 +13,8 @@ use ratewire_report::draw::{Columns, Figures, Panels, Style};
 use ratewire_report::html::papers::{self, FigureSection, Panel, PaperSection};
 use ratewire_report::{
     Answer, Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow, LinkSummary,
-    MeasuredRun, NodeInfo, Page, Run, RunInfo, Summary, SweepAxis, SweepGatherer, SweepValue,
-    Topology, html,
+    MeasuredRun, NodeInfo, Page, Run, RunInfo, Summary, Sweep, SweepAxis, SweepGatherer,
+    SweepValue, Topology, html,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -85,12 +87,18 @@ fn chromium() -> Option<String> {
 
 /// The page as its scripts have left it.
 fn dom(chromium: &str, folder: &Path, html: &str) -> String {
+    dom_at(chromium, folder, html, 800)
+}
+
+/// As [`dom`], in a window of this width.
+fn dom_at(chromium: &str, folder: &Path, html: &str, width: u32) -> String {
     let file = folder.join("page.html");
     std::fs::write(&file, html).unwrap();
     let out = Command::new(chromium)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .args(["--virtual-time-budget=3000", "--dump-dom"])
+        .arg(format!("--window-size={width},800"))
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("file://{}", file.display()))
         .output()
@@ -319,25 +327,8 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).expect("UTF-8")
 }
 
-/// The page of a sweep draws what is chosen: any figure over any parameter, and both ways up.
-#[test]
-fn a_sweep_is_drawn_over_the_parameters_that_are_chosen() {
-    const CHOOSE: &str = "<script>addEventListener('load', () => { \
-        const choose = (box, at, value) => { \
-          const select = document.querySelectorAll('#' + box + ' select')[at]; \
-          select.value = value; select.dispatchEvent(new Event('change')); }; \
-        const drawn = (box) => document.querySelector('#' + box + ' [role=img]').getAttribute('aria-label'); \
-        const count = (what) => document.querySelectorAll(what).length; \
-        const before = drawn('lines'); \
-        choose('lines', 1, 1); choose('map', 1, 1); choose('map', 2, 1); \
-        document.title = [before, drawn('lines'), count('#lines .plot path title'), count('#lines .save button'), \
-          drawn('map'), count('#map rect title')].join('; '); })</script></body>";
-    let Some(chromium) = chromium() else {
-        println!("skipped: no Chromium found (set RATEWIRE_CHROMIUM to one)");
-        return;
-    };
-    let folder = std::env::temp_dir().join(format!("ratewire-sweep-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+/// A sweep of two laws over two seeds, three rates and two disciplines.
+fn swept() -> Sweep {
     let axis = |key: &str, values: &[(&str, Option<f64>)]| SweepAxis {
         key: key.into(),
         values: values
@@ -358,11 +349,47 @@ fn a_sweep_is_drawn_over_the_parameters_that_are_chosen() {
             gatherer.add(MeasuredRun { point: vec![rate, queue], law, summary });
         }
     }
-    let page = html::render_sweep(&gatherer.finish(), &[], "").replace("</body>", CHOOSE);
-    let dom = dom(&chromium, &folder, &page);
+    gatherer.finish()
+}
+
+/// The page of a sweep draws what is chosen: any figure over any parameter, and both ways up.
+#[test]
+fn a_sweep_is_drawn_over_the_parameters_that_are_chosen() {
+    const CHOOSE: &str = "<script>addEventListener('load', () => { \
+        const choose = (box, at, value) => { \
+          const select = document.querySelectorAll('#' + box + ' select')[at]; \
+          select.value = value; select.dispatchEvent(new Event('change')); }; \
+        const drawn = (box) => document.querySelector('#' + box + ' [role=img]').getAttribute('aria-label'); \
+        const count = (what) => document.querySelectorAll(what).length; \
+        const before = drawn('lines'); \
+        choose('lines', 1, 1); choose('map', 1, 1); choose('map', 2, 1); \
+        document.title = [before, drawn('lines'), count('#lines .plot path title'), count('#lines .save button'), \
+          document.querySelector('#lines .plot path title').textContent, \
+          drawn('map'), count('#map rect title')].join('; '); })</script></body>";
+    let Some(chromium) = chromium() else {
+        println!("skipped: no Chromium found (set RATEWIRE_CHROMIUM to one)");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("ratewire-sweep-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let page = html::render_sweep(&swept(), &[], "");
+    // A heat map is drawn by the script as by `ratewire plot`, to the byte.
+    let figures = Figures::read(&page).expect("figures");
+    let map = figures.figure("map/utilisation", Panels::Auto).expect("a map");
+    let json = serde_json::to_string(&map).expect("JSON").replace('<', "\\u003c");
+    let draw = format!(
+        "<script>document.title = encodeURIComponent(drawFigure({json}, paperStyle(1, false)) + '|' + figureCsv({json}))\
+         </script></body>"
+    );
+    let drawn = dom(&chromium, &folder, &page.replace("</body>", &draw));
+    let (_, drawn) = drawn.split_once("<title>").expect("a title");
+    let drawn = decoded(drawn.split('<').next().unwrap_or_default());
+    assert_eq!(drawn, map.svg(&Style::default()) + "|" + &map.csv());
+    let dom = dom(&chromium, &folder, &page.replace("</body>", CHOOSE));
     let (_, title) = dom.split_once("<title>").expect("a title");
     let wanted = "Utilisation against rate; Utilisation against queue; 4; 3; \
+                  xcp, queue red: 51.5 ± 6.4 %; \
                   Utilisation under cubic by queue and rate; 6</title>";
-    assert!(title.starts_with(wanted), "{}", &title[..160]);
+    assert!(title.starts_with(wanted), "{}", title.split('<').next().unwrap_or_default());
     std::fs::remove_dir_all(&folder).unwrap();
 }
