@@ -18,6 +18,10 @@ const NAMING: &[(&str, &str)] = &[
     ("live/src/law.rs", "laws of bpf/"),
     ("cli/src/commands/live/status/mod.rs", "how the kernel's routers of a law are shown"),
     ("ratewire/src/compare.rs", "laws that `all` leaves out"),
+    (
+        "report/src/draw/look.rs",
+        "colours and markers; a law without a line there has those of a hash",
+    ),
     ("anypoint/src/fuzzing/mod.rs", "a law with and one without headers to split"),
     ("acp/src/config.rs", "the usual law"),
     ("transport/src/fuzzing.rs", "laws with a window, a pace, a header"),
@@ -169,4 +173,17 @@ fn a_law_may_be_called_as_another_thing_is() {
     assert!(!is_found("fn f(key: &str) {\n    match key {\n        \"window\" => {}\n    }\n}"));
     assert!(!is_found("/// A flaw.\nconst COLUMN: &str = \"window\";"));
     assert!(!is_found("// As the law \"window\" does.\nfn f() {}"));
+}
+
+/// A law that is renamed takes its colour along.
+#[test]
+fn colours_are_of_laws_that_there_are() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src/draw/look.rs");
+    let text = fs::read_to_string(file).unwrap();
+    let (_, table) = text.split_once("const OWN").expect("the table of looks");
+    let (table, _) = table.split_once("];\n\n").expect("its end");
+    let named: Vec<&str> = table.split('"').skip(1).step_by(2).collect();
+    assert!(named.len() >= 19, "{named:?}");
+    let unknown = named.iter().find(|name| list().iter().all(|info| info.name != **name));
+    assert_eq!(unknown, None, "no law has the name");
 }

@@ -1,8 +1,12 @@
 // Draws a figure as SVG, and writes it as CSV: what `ratewire plot` does, to the digit.
+// Colours of laws, and after them the tones of flows.
 const PALETTE = [
-  "#0072b2", "#d55e00", "#008a63", "#b8558f", "#9a6a00", "#8c1d3f", "#6a4fc0", "#5f6670",
-  "#0090a8", "#5d8a00", "#e0457b", "#1f3f77",
+  "#0072b2", "#d55e00", "#008a63", "#b8558f", "#9a6a00", "#8c1d3f", "#6a4fc0", "#a838d8",
+  "#0090a8", "#5d8a00", "#d81e2c", "#1f3f77", "#1f2a38", "#8a7a63", "#566a84", "#93889a",
+  "#4f4236", "#7f9383",
 ];
+// Tone, dash and marker of the flow or group in a place.
+const lookOfFlow = (place) => ({ hue: 12 + (place % 6), dash: Math.floor(place / 6) % 4, mark: place % 7 });
 const DASHES = [[], [5, 2.5], [1.5, 2], [6, 2, 1.5, 2]];
 // Corners of markers around the origin.
 const MARKS = [
@@ -16,6 +20,11 @@ const MARKS = [
     [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
   [[-1.1, -0.6], [-0.6, -1.1], [0, -0.5], [0.6, -1.1], [1.1, -0.6], [0.5, 0], [1.1, 0.6], [0.6, 1.1], [0, 0.5],
     [-0.6, 1.1], [-1.1, 0.6], [-0.5, 0]],
+  [[0, -1.4], [0.35, -0.45], [1.3, -0.45], [0.55, 0.15], [0.85, 1.1], [0, 0.55], [-0.85, 1.1], [-0.55, 0.15],
+    [-1.3, -0.45], [-0.35, -0.45]],
+  [[-1, -1.2], [1, -1.2], [0.25, 0], [1, 1.2], [-1, 1.2], [-0.25, 0]],
+  [[-1.2, -1], [0, -0.25], [1.2, -1], [1.2, 1], [0, 0.25], [-1.2, 1]],
+  [[0, -1.3], [1.1, -0.2], [0.8, 1], [-0.8, 1], [-1.1, -0.2]],
 ];
 
 const axisLabel = (axis) => (axis.unit ? `${axis.title} (${axis.unit})` : axis.title);

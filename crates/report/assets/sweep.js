@@ -1,6 +1,6 @@
 // Draws the page of a sweep: any figure against any swept parameter, and heat maps of two.
 const data = JSON.parse(document.getElementById("data").textContent);
-const { axes, laws, figures, cells } = data;
+const { axes, laws, looks, figures, cells } = data;
 const on = laws.map(() => true);
 // The parameters with the most values are the first to draw against.
 const order = axes.map((_, i) => i).sort((a, b) => axes[b].values.length - axes[a].values.length || a - b);
@@ -88,7 +88,7 @@ function sweptFigure({ figure, x, point, before = null }) {
     });
     const margins = there.map(([, [, margin]]) => (margin == null ? null : margin / size));
     return {
-      name: law, part: "", g: number, hue: number % PALETTE.length, dash: Math.floor(number / PALETTE.length) % 4, mark: number,
+      name: law, part: "", g: number, hue: looks[number][0], dash: looks[number][1], mark: looks[number][2],
       kind: isNamed ? "marks" : "joined", points: there.map(([i, [mean]]) => [places[i] + shift, mean / size]),
       margins: margins.some((margin) => margin != null) ? margins : [], values: [], told,
     };

@@ -41,9 +41,9 @@ function timedFigure(data, plot, link, panels, isOn) {
   const ownName = (line) => (plot.of === "all" && lawOf(line) ? "" : line.name ?? "");
   const nameOf = (line) => (lawOf(line) + " " + ownName(line)).trim() ||
     (data.mode === "flows" && data.groups.length ? data.groups[0].name : "all laws");
-  // A law keeps its colour and marker in all figures; flows have their own where laws need none.
+  // A law keeps its colour and marker in all figures; flows have tones of their own where no line stands for a law.
   const look = (line, nth) => {
-    const own = { hue: nth % PALETTE.length, dash: Math.floor(nth / PALETTE.length) % 4, mark: nth };
+    const own = lookOfFlow(nth);
     const group = data.groups[line.g];
     if (plot.of === "overlay" || (plot.of === "flow" && (byLaw || data.mode === "flows"))) return own;
     if (!group) return { hue: -1, dash: 0, mark: 0 };

@@ -3,8 +3,9 @@
 /// A polygon by its corners.
 pub(super) type Mark = &'static [(f64, f64)];
 
-/// The markers; a law keeps its own in all figures of a page. The page's script has the same.
-pub(crate) const MARKS: [Mark; 7] = [CIRCLE, SQUARE, TRIANGLE, DIAMOND, TURNED, PLUS, CROSS];
+/// The markers, by number; `look.rs` gives them to laws. The page's script has the same.
+pub(crate) const MARKS: [Mark; 11] =
+    [CIRCLE, SQUARE, TRIANGLE, DIAMOND, TURNED, PLUS, CROSS, STAR, HOURGLASS, BOW_TIE, HOUSE];
 
 const CIRCLE: Mark = &[
     (1.0, 0.0),
@@ -52,6 +53,23 @@ const CROSS: Mark = &[
     (-1.1, 0.6),
     (-0.5, 0.0),
 ];
+const STAR: Mark = &[
+    (0.0, -1.4),
+    (0.35, -0.45),
+    (1.3, -0.45),
+    (0.55, 0.15),
+    (0.85, 1.1),
+    (0.0, 0.55),
+    (-0.85, 1.1),
+    (-0.55, 0.15),
+    (-1.3, -0.45),
+    (-0.35, -0.45),
+];
+const HOURGLASS: Mark =
+    &[(-1.0, -1.2), (1.0, -1.2), (0.25, 0.0), (1.0, 1.2), (-1.0, 1.2), (-0.25, 0.0)];
+const BOW_TIE: Mark =
+    &[(-1.2, -1.0), (0.0, -0.25), (1.2, -1.0), (1.2, 1.0), (0.0, 0.25), (-1.2, 1.0)];
+const HOUSE: Mark = &[(0.0, -1.3), (1.1, -0.2), (0.8, 1.0), (-0.8, 1.0), (-1.1, -0.2)];
 
 /// Markers of a line with many points.
 const ALONG: usize = 7;

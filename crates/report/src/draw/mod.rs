@@ -31,6 +31,7 @@ mod format;
 #[cfg(feature = "images")]
 mod images;
 mod layout;
+mod look;
 mod marks;
 mod read;
 mod request;
@@ -41,18 +42,12 @@ mod timed;
 use serde::{Deserialize, Serialize};
 
 pub use format::Format;
+pub(crate) use look::{Look, PALETTE, looks};
 pub(crate) use marks::MARKS;
 pub use read::Figures;
 pub use request::{Error, Listed, Panels};
 pub use svg::{Columns, Style};
 pub(crate) use swept::{fitting, fitting_symbol};
-
-/// Colours of laws, and of flows where they have colours of their own; the same in the page's
-/// style.
-pub(crate) const PALETTE: [&str; 12] = [
-    "#0072b2", "#d55e00", "#008a63", "#b8558f", "#9a6a00", "#8c1d3f", "#6a4fc0", "#5f6670",
-    "#0090a8", "#5d8a00", "#e0457b", "#1f3f77",
-];
 
 /// A figure: axes, and one panel or several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::request::MAP;
-use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Listed, PALETTE, SeriesKind};
+use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Listed, SeriesKind, looks};
 use crate::compare::FigureUnit;
 use crate::markup::capital;
 
@@ -258,12 +258,14 @@ impl Swept {
         }
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let has_margins = points.iter().any(|point| point.2.is_some());
+        let all = looks(self.laws.iter().map(String::as_str));
+        let look = all.get(law).copied().unwrap_or_default();
         FigureSeries {
             name: self.laws.get(law).cloned().unwrap_or_default(),
             g: law as i64,
-            hue: (law % PALETTE.len()) as i64,
-            dash: law / PALETTE.len() % 4,
-            mark: law,
+            hue: look.hue as i64,
+            dash: look.dash,
+            mark: look.mark,
             kind: if is_named { SeriesKind::Marks } else { SeriesKind::Joined },
             points: points.iter().map(|point| (point.0, Some(point.1))).collect(),
             margins: points.iter().map(|point| point.2).filter(|_| has_margins).collect(),

@@ -117,8 +117,11 @@ fn more_than_three_lines_have_panels() {
 
 #[test]
 fn a_law_keeps_its_colour_and_marker_in_all_figures() {
-    let laws: Vec<String> = (0..12).map(|i| format!("law{i}")).collect();
-    let figures = figures(&laws.iter().map(String::as_str).collect::<Vec<_>>(), 1);
+    let laws = [
+        "cubic", "mylaw", "xcp", "newreno", "bbr3", "rcp", "maxnet", "emkc", "hpcc", "dctcp",
+        "jetmax", "bbr1",
+    ];
+    let figures = figures(&laws, 1);
     let mut looks = Vec::new();
     for name in ["queue", "utilisation", "completion-time"] {
         let figure = figures.figure(name, Panels::One).expect("a figure");
@@ -128,10 +131,18 @@ fn a_law_keeps_its_colour_and_marker_in_all_figures() {
         looks.push(look);
     }
     assert!(looks.iter().all(|look| *look == looks[0] && look.len() == 12), "{looks:?}");
-    let mut hues: Vec<i64> = looks[0].iter().map(|look| look.1).collect();
-    hues.sort_unstable();
-    hues.dedup();
-    assert_eq!(hues.len(), 12, "no two laws have one colour");
+    let mut lines: Vec<_> = looks[0].iter().map(|look| (look.1, look.2)).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), 12, "no two lines look alike");
+    let alone = super::tests::figures(&["cubic", "newreno"], 1);
+    let alone = alone.figure("queue", Panels::One).expect("a figure");
+    let look = |series: &FigureSeries| (series.hue, series.dash, series.mark);
+    let alone: Vec<_> = alone.panels[0].series.iter().map(look).collect();
+    for (g, look) in [(0, alone[0]), (3, alone[alone.len() - 1])] {
+        let same = looks[0].iter().find(|all| all.0 == g).expect("the law");
+        assert_eq!((same.1, same.2, same.3), look, "as on a page of other laws");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::request::Panels;
-use super::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind};
+use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Look, SeriesKind};
 
 /// Most flows that have a panel each.
 const MOST_FLOWS: usize = 12;
@@ -300,16 +300,12 @@ impl Timed {
         Some(values.into_iter().enumerate().map(|(k, value)| (time(k), value)).collect())
     }
 
-    /// Colour, dash and marker of a line. A law keeps its own in all figures; flows have colours of
-    /// their own where laws need none.
+    /// Colour, dash and marker of a line. A law keeps its own in all figures; flows have tones of
+    /// their own where no line stands for a law.
     fn look(&self, plot: &PlotData, line: &Line, nth: usize, by_law: bool) -> FigureSeries {
-        let own = FigureSeries {
-            g: line.g,
-            hue: (nth % super::PALETTE.len()) as i64,
-            dash: nth / super::PALETTE.len() % 4,
-            mark: nth,
-            ..FigureSeries::default()
-        };
+        let Look { hue, dash, mark } = Look::of_flow(nth);
+        let own =
+            FigureSeries { g: line.g, hue: hue as i64, dash, mark, ..FigureSeries::default() };
         let group = usize::try_from(line.g).ok().and_then(|g| self.groups.get(g));
         match (plot.of, group) {
             (Source::Overlay, _) => own,

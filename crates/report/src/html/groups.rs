@@ -1,11 +1,9 @@
 //! Colours. Each law has one colour, over several runs and among the flows of a run that mixes
-//! laws. With a single law each flow has a colour of its own.
+//! laws. With a single law each flow has a tone of its own.
 
 use crate::Run;
+use crate::draw::{Look, looks};
 use crate::headline::labels;
-
-/// Number of colours in the page's style. Further laws repeat them with another dash.
-pub(super) const HUES: usize = crate::draw::PALETTE.len();
 
 /// How colours are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +12,7 @@ pub(super) enum Mode {
     Runs,
     /// One run whose flows obey several laws: a colour a law, links in the colour of text.
     Mixed,
-    /// One run, one law: a colour a flow, links in the colour of text.
+    /// One run, one law: a tone a flow, links in the colour of text.
     Flows,
 }
 
@@ -26,7 +24,7 @@ pub(super) struct Group {
     law: String,
     /// Number of runs of the same law before this one.
     repeat: usize,
-    /// Which colour, below [`HUES`].
+    /// Number of the colour in the palette.
     pub(super) hue: usize,
     /// Dash of the line; 0 is a full line.
     pub(super) dash: usize,
@@ -49,37 +47,37 @@ impl Groups {
                 }
             }
             if laws.len() > 1 {
-                let list = laws.iter().enumerate().map(|(i, law)| group(law, law, i, 0)).collect();
-                return Groups { mode: Mode::Mixed, list };
+                let list = laws.iter().map(|law| group(law, law, 0)).collect();
+                return Groups { mode: Mode::Mixed, list }.coloured(&laws);
             }
-            return Groups {
-                mode: Mode::Flows,
-                list: vec![group(&labels(runs)[0], &run.info.law, 0, 0)],
-            };
+            let law = run.info.law.as_str();
+            let list = vec![group(&labels(runs)[0], law, 0)];
+            return Groups { mode: Mode::Flows, list }.coloured(&[law]);
         }
-        let mut laws: Vec<(&str, usize)> = Vec::new();
-        let mut list = Vec::new();
+        let mut laws: Vec<&str> = Vec::new();
+        let mut list: Vec<Group> = Vec::new();
         for (run, label) in runs.iter().zip(labels(runs)) {
             let law = run.info.law.as_str();
-            let index = laws.iter().position(|(known, _)| *known == law).unwrap_or_else(|| {
-                laws.push((law, 0));
-                laws.len() - 1
-            });
-            list.push(group(&label, law, index, laws[index].1));
-            laws[index].1 += 1;
-        }
-        Groups { mode: Mode::Runs, list }
-    }
-
-    /// Gives each law the colour of its index in `laws`, so a law looks the same in all scenarios
-    /// of a page.
-    pub(super) fn recolour(&mut self, laws: &[String]) {
-        for group in &mut self.list {
-            if let Some(place) = laws.iter().position(|law| *law == group.law) {
-                (group.hue, group.dash) = (place % HUES, place / HUES + group.repeat);
-                group.mark = place;
+            let repeat = list.iter().filter(|group| group.law == law).count();
+            list.push(group(&label, law, repeat));
+            if repeat == 0 {
+                laws.push(law);
             }
         }
+        Groups { mode: Mode::Runs, list }.coloured(&laws)
+    }
+
+    /// Gives each law its look among `laws`, all laws of the page, so that a law looks the same in
+    /// all scenarios of a page.
+    pub(super) fn coloured(mut self, laws: &[&str]) -> Groups {
+        let looks = looks(laws.iter().copied());
+        for group in &mut self.list {
+            if let Some(place) = laws.iter().position(|law| *law == group.law) {
+                let Look { hue, dash, mark } = looks[place];
+                (group.hue, group.dash, group.mark) = (hue, dash + group.repeat, mark);
+            }
+        }
+        self
     }
 
     /// The laws, each once.
@@ -110,9 +108,9 @@ impl Groups {
     }
 }
 
-fn group(name: &str, law: &str, index: usize, repeat: usize) -> Group {
-    let (name, law) = (name.into(), law.into());
-    Group { name, law, repeat, hue: index % HUES, dash: index / HUES + repeat, mark: index }
+/// A group, whose look is that of its law's place among others.
+fn group(name: &str, law: &str, repeat: usize) -> Group {
+    Group { name: name.into(), law: law.into(), repeat, hue: 0, dash: repeat, mark: 0 }
 }
 
 #[cfg(test)]
@@ -132,7 +130,9 @@ mod tests {
         let groups = Groups::of(&[run("xcp", &[]), run("cubic", &[]), run("xcp", &[])]);
         assert_eq!(groups.mode, Mode::Runs);
         let hues: Vec<_> = groups.list.iter().map(|g| (g.hue, g.dash)).collect();
-        assert_eq!(hues, [(0, 0), (1, 0), (0, 1)]);
+        assert_eq!(hues, [(0, 0), (10, 0), (0, 1)]);
+        let other = Groups::of(&[run("maxnet", &[]), run("cubic", &[])]);
+        assert_eq!(other.list[1].hue, 10, "whatever other laws are on the page");
     }
 
     #[test]
@@ -148,12 +148,5 @@ mod tests {
     fn one_law_leaves_the_colours_to_flows() {
         let groups = Groups::of(&[run("xcp", &["xcp", "xcp"])]);
         assert_eq!((groups.mode, groups.list.len()), (Mode::Flows, 1));
-    }
-
-    #[test]
-    fn more_laws_than_colours() {
-        let runs: Vec<Run> = (0..13).map(|i| run(&format!("law{i}"), &[])).collect();
-        let last = &Groups::of(&runs).list[12];
-        assert_eq!((last.hue, last.dash, last.mark), (0, 1, 12));
     }
 }

@@ -4,6 +4,7 @@
 use super::table::{more, table};
 use super::text::{coordinate, escape, name};
 use super::topology::labels::{self, Box};
+use crate::draw::Look;
 use crate::figure::{bytes, count, mean, percent, plural, rate, seconds};
 use crate::{OverlayInfo, OverlaySummary, Run, RunInfo};
 
@@ -143,7 +144,7 @@ fn figure(
     let mut out = format!(
         "<figure class=\"tree hue{}\"><figcaption><b>{}</b> {}</figcaption>\
          <svg viewBox=\"0 0 {w} {h}\" role=\"img\" aria-label=\"Trees of the group {}\">\n",
-        group % super::groups::HUES,
+        Look::of_flow(group).hue,
         name(called),
         escape(&caption),
         name(called)

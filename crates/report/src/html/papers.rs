@@ -11,6 +11,7 @@ use super::sweep::sweep;
 pub use super::sweep::{Line, SweepPlot};
 use super::text::{escape, name};
 use super::{LARGEST, MOST_HALVINGS, STYLE, end, head, law_toggles};
+use crate::draw::{Look, looks};
 use crate::figure::{count, plural};
 use crate::plots::Plot;
 use crate::{CheckedExpectation, Run, Verdict};
@@ -83,7 +84,7 @@ impl PaperSection {
     fn verdicts(&self) -> impl Iterator<Item = Verdict> {
         self.figures.iter().flat_map(FigureSection::verdicts)
     }
-    /// The paper's laws in the order of first use, which gives their colours.
+    /// The paper's laws in the order of first use.
     fn laws(&self) -> Vec<String> {
         let panels = self.figures.iter().flat_map(|f| &f.panels).flat_map(|p| &p.runs);
         let lines = self.figures.iter().flat_map(|f| &f.sweeps).flat_map(|s| &s.lines);
@@ -258,9 +259,9 @@ fn article(figure: &FigureSection, id: &str, laws: &[String], halvings: u32) -> 
         escape(&figure.caption)
     );
     if !figure.sweeps.is_empty() {
+        let looks = looks(laws.iter().map(String::as_str));
         let look = |law: &str| {
-            let place = laws.iter().position(|known| known == law).unwrap_or(0);
-            (place % super::groups::HUES, place / super::groups::HUES, place)
+            laws.iter().position(|known| known == law).map_or(Look::default(), |at| looks[at])
         };
         out.push_str("<div class=\"pair\">\n");
         out.extend(figure.sweeps.iter().map(|one| sweep(one, look)));
@@ -279,8 +280,8 @@ fn article(figure: &FigureSection, id: &str, laws: &[String], halvings: u32) -> 
 
 fn panel(panel: &Panel, titled: bool, laws: &[String], halvings: u32) -> String {
     let runs = &panel.runs;
-    let mut groups = Groups::of(runs);
-    groups.recolour(laws);
+    let all: Vec<&str> = laws.iter().map(String::as_str).collect();
+    let groups = Groups::of(runs).coloured(&all);
     let mut choice = Choice::of(runs);
     choice.only(runs, &panel.links);
     let several = choice.links.len() > 1;

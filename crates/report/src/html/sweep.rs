@@ -4,7 +4,9 @@ use ratewire_table::clip;
 
 use super::drawn;
 use super::text::{capital, coordinate, name};
-use crate::draw::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind, fitting_symbol};
+use crate::draw::{
+    Figure, FigureAxis, FigurePanel, FigureSeries, Look, SeriesKind, fitting_symbol,
+};
 
 /// Points of one measured value over several runs, a line a law.
 pub struct SweepPlot {
@@ -34,7 +36,7 @@ pub struct Line {
 const CLAIMED: usize = 6;
 
 /// The drawing; `look` gives a law its colour, dash and marker.
-pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> (usize, usize, usize)) -> String {
+pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> Look) -> String {
     let points = || sweep.lines.iter().flat_map(|line| &line.points).chain(&sweep.claimed);
     let finite = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
         points.iter().copied().filter(|point| point.0.is_finite() && point.1.is_finite()).collect()
@@ -64,7 +66,7 @@ pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> (usize, usize, usi
     }
     let mut said = Vec::new();
     for line in &sweep.lines {
-        let (hue, dash, mark) = look(&line.law);
+        let Look { hue, dash, mark } = look(&line.law);
         let kind = SeriesKind::Joined;
         all.push(FigureSeries {
             hue: hue as i64,

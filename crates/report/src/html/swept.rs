@@ -2,11 +2,11 @@
 //! parameters, and all figures as a table.
 
 use super::drawn::swatch;
-use super::groups::HUES;
 use super::table::table;
 use super::text::{escape, json_value, name};
 use super::{PAPER, STYLE, data_element, head, headed};
 use crate::Sweep;
+use crate::draw::{Look, looks};
 use crate::figure::{count, plural};
 
 const SCRIPT: &str = concat!(
@@ -108,11 +108,11 @@ pub fn render_sweep_with(
 
 /// One box a law, which shows and hides the law's line.
 fn legend(sweep: &Sweep) -> String {
-    let boxes = sweep.laws.iter().enumerate().map(|(at, law)| {
+    let boxes = sweep.laws.iter().zip(looks_of(sweep)).enumerate().map(|(at, (law, look))| {
         format!(
             "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{at}\">{}{}</label>",
-            at % HUES,
-            swatch(at / HUES, at),
+            look.hue,
+            swatch(look.dash, look.mark),
             name(law)
         )
     });
@@ -121,6 +121,11 @@ fn legend(sweep: &Sweep) -> String {
         "<nav class=\"bar-top\" aria-label=\"Laws\"><div class=\"legend\">{boxes}</div>\
          <div class=\"tools\">{PAPER}</div></nav>\n"
     )
+}
+
+/// The looks of the laws.
+fn looks_of(sweep: &Sweep) -> Vec<Look> {
+    looks(sweep.laws.iter().map(String::as_str))
 }
 
 /// Every cell of the grid with the figures of runs as a whole.
@@ -149,9 +154,11 @@ fn data(sweep: &Sweep) -> String {
         let values = cell.estimates.iter().map(|e| e.map(|e| (e.mean, e.margin)));
         serde_json::json!([cell.point, cell.law, cell.seeds, values.collect::<Vec<_>>()])
     });
+    let looks = looks_of(sweep).into_iter().map(|Look { hue, dash, mark }| [hue, dash, mark]);
     json_value(&serde_json::json!({
         "axes": sweep.axes,
         "laws": sweep.laws,
+        "looks": looks.collect::<Vec<_>>(),
         "seeds": sweep.seeds,
         "figures": sweep.figures,
         "cells": cells.collect::<Vec<_>>(),
