@@ -173,6 +173,10 @@ function drawFigure(figure, style) {
   };
   // `told` is what a page says of the point that the marker stands for.
   const marker = (series, x, y, told) => {
+    if (series.kind === "claimed") {
+      return `<circle cx="${short(x)}" cy="${short(y)}" r="${short(0.5 * font)}" fill="none" stroke="${colour(series)}" ` +
+        `stroke-width="${short(0.12 * font)}"/>\n`;
+    }
     const size = 0.26 * font;
     const corners = MARKS[series.mark % MARKS.length].map(([dx, dy]) => at(x + dx * size, y + dy * size));
     const path = `<path d="M${corners.join("L")}Z" fill="${colour(series)}"`;
@@ -247,7 +251,8 @@ function drawFigure(figure, style) {
           `stroke-width="${short(0.24 * font)}" stroke-linecap="round" stroke-opacity="0.5"/>\n`;
       case "tiles": return tiles(corner, series);
       case "joined": return stroke(series, path(points, false)) + intervals(corner, series) + markers(there);
-      case "marks": return intervals(corner, series) + markers(there);
+      case "marks":
+      case "claimed": return intervals(corner, series) + markers(there);
       default:
         return stroke(series, path(points, series.kind === "steps")) +
           markers(markPlaces(there.length, number, all.length).map((i) => there[i]));
@@ -260,7 +265,7 @@ function drawFigure(figure, style) {
     `<title>${escapeXml(figure.title)}</title>\n`;
   for (const [series, x, y] of layout.legend) {
     const end = x + 2.4 * font;
-    if (series.kind !== "dots" && series.kind !== "marks") out += stroke(series, `M${at(x, y)}H${short(end)}`);
+    if (!["dots", "marks", "claimed"].includes(series.kind)) out += stroke(series, `M${at(x, y)}H${short(end)}`);
     out += marker(series, (x + end) / 2, y) + text(end + 0.4 * font, y + 0.35 * font, "start", series.name);
   }
   const thin = short(0.06 * font);

@@ -140,6 +140,8 @@ pub enum SeriesKind {
     Joined,
     /// A marker each.
     Marks,
+    /// An open ring each, larger than markers, which stay visible in it: values of a source.
+    Claimed,
     /// A rectangle each, the darker the larger its value; both axes have names.
     Tiles,
 }

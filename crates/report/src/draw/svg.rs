@@ -117,7 +117,7 @@ impl Pen<'_> {
         let entry = |(series, x, y): &(&FigureSeries, f64, f64)| {
             let end = x + 2.4 * self.font;
             let line = match series.kind {
-                SeriesKind::Dots | SeriesKind::Marks => String::new(),
+                SeriesKind::Dots | SeriesKind::Marks | SeriesKind::Claimed => String::new(),
                 _ => self.stroke(series, &format!("M{}H{}", at(*x, *y), short(end))),
             };
             let mark = self.marker(series, (x + end) / 2.0, *y);
@@ -231,7 +231,9 @@ impl Pen<'_> {
                     + &markers(&mut there.into_iter())
             }
             SeriesKind::Tiles => self.tiles(corner, series),
-            SeriesKind::Marks => self.intervals(corner, series) + &markers(&mut there.into_iter()),
+            SeriesKind::Marks | SeriesKind::Claimed => {
+                self.intervals(corner, series) + &markers(&mut there.into_iter())
+            }
         }
     }
 
@@ -327,6 +329,16 @@ impl Pen<'_> {
     }
 
     fn marker(&self, series: &FigureSeries, x: f64, y: f64) -> String {
+        if series.kind == SeriesKind::Claimed {
+            return format!(
+                "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>\n",
+                short(x),
+                short(y),
+                short(0.5 * self.font),
+                colour(series),
+                short(0.12 * self.font)
+            );
+        }
         let size = 0.26 * self.font;
         let corners = MARKS[series.mark % MARKS.len()];
         let corners = corners.iter().map(|(dx, dy)| at(x + dx * size, y + dy * size));

@@ -119,3 +119,20 @@ fn only_what_is_drawn_is_in_the_page() {
     )])]);
     assert!(html.contains("\"apart\":true") && !html.contains("\"goodput\":["));
 }
+
+#[test]
+fn claimed_values_are_open_rings_in_front_of_the_laws_marks() {
+    let mut one = figure(Vec::new(), Vec::new());
+    // The law measured just what the source says.
+    one.sweeps[0].claimed = vec![(1.0, 0.5)];
+    let html = render(&[paper(vec![one])]);
+    let figures = crate::draw::Figures::read(&html).expect("figures");
+    let name = figures.list()[0].name.clone();
+    let figure = figures.figure(&name, crate::draw::Panels::Auto).expect("it");
+    let svg = figure.svg(&crate::draw::Style::default());
+    let rings: Vec<usize> = svg.match_indices("<circle").map(|(at, _)| at).collect();
+    let marks = svg.rfind("Z\" fill=\"#0072b2\"").expect("the law's mark");
+    assert_eq!(rings.len(), 2, "in the legend and in the plane: {svg}");
+    assert!(rings[1] > marks, "{svg}");
+    assert!(svg[rings[1]..].starts_with("<circle") && svg[rings[1]..].contains("fill=\"none\""));
+}

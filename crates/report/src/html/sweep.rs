@@ -32,9 +32,6 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Marker of what the source claims: a cross, in the colour of text.
-const CLAIMED: usize = 6;
-
 /// The drawing; `look` gives a law its colour, dash and marker.
 pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> Look) -> String {
     let points = || sweep.lines.iter().flat_map(|line| &line.points).chain(&sweep.claimed);
@@ -56,14 +53,6 @@ pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> Look) -> String {
         ..FigureSeries::default()
     };
     let mut all = Vec::new();
-    if !sweep.claimed.is_empty() {
-        all.push(FigureSeries {
-            hue: -1,
-            mark: CLAIMED,
-            kind: SeriesKind::Marks,
-            ..series("claimed", &sweep.claimed)
-        });
-    }
     let mut said = Vec::new();
     for line in &sweep.lines {
         let Look { hue, dash, mark } = look(&line.law);
@@ -80,6 +69,11 @@ pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> Look) -> String {
         };
         let values: Vec<String> = finite(&line.points).into_iter().map(value).collect();
         said.push(format!("{}: {}", line.law, values.join(", ")));
+    }
+    // In front of all others: no law's marker hides what the source says.
+    if !sweep.claimed.is_empty() {
+        let claimed = series("claimed", &sweep.claimed);
+        all.push(FigureSeries { hue: -1, kind: SeriesKind::Claimed, ..claimed });
     }
     let figure = Figure {
         name: name(&sweep.title).replace(' ', "-"),
