@@ -63,7 +63,7 @@ fn carry_out(args: &Args) -> Result<Exit, ratewire::Error> {
     };
     let columns = if args.columns == "2" { Columns::Two } else { Columns::One };
     let figure = figures.figure(name, panels)?;
-    let style = Style { columns, serif: args.serif };
+    let style = Style { columns, serif: args.serif, ..Style::default() };
     args.out.iter().try_for_each(|path| Figures::write(&figure, path, &style))?;
     Ok(Exit::Done)
 }

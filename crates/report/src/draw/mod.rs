@@ -35,8 +35,11 @@ mod look;
 mod marks;
 mod read;
 mod request;
+mod series;
+mod style;
 mod svg;
 mod swept;
+mod text;
 mod timed;
 
 use serde::{Deserialize, Serialize};
@@ -46,7 +49,7 @@ pub(crate) use look::{Look, PALETTE, looks};
 pub(crate) use marks::MARKS;
 pub use read::Figures;
 pub use request::{Error, Listed, Panels};
-pub use svg::{Columns, Style};
+pub use style::{Columns, Length, Style};
 pub(crate) use swept::{fitting, fitting_symbol};
 
 /// A figure: axes, and one panel or several.
@@ -87,6 +90,9 @@ pub struct FigureAxis {
     pub log: bool,
     /// Names at 0, 1, 2 and so on, in place of numbers; empty for numbers.
     pub names: Vec<String>,
+    /// Whether values beyond the range are left out, and not drawn at its ends.
+    #[serde(skip)]
+    pub is_cut: bool,
 }
 
 /// A panel of a figure.
@@ -194,6 +200,11 @@ impl FigureSeries {
 }
 
 impl Figure {
+    /// Whether an axis leaves out values.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.x.is_cut || self.y.is_cut
+    }
+
     /// The smallest and the largest value of tiles.
     pub(crate) fn shades(&self) -> (f64, f64) {
         let all = self.panels.iter().flat_map(|panel| &panel.series);

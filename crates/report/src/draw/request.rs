@@ -21,6 +21,9 @@ pub enum Error {
     /// A file cannot have this extension.
     #[error("no figure has the extension {0:?}; allowed: svg, pdf, png, csv")]
     Format(String),
+    /// A size that no figure, or this figure, can have.
+    #[error("{0}")]
+    Size(String),
     /// A PDF or PNG cannot be made.
     #[error("cannot draw the figure: {0}")]
     Image(String),

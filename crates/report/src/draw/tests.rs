@@ -81,7 +81,7 @@ fn every_figure_is_xml_with_its_axes_and_a_line_a_series() {
             let figure = figures.figure(&listed.name, Panels::Auto).expect("a figure");
             assert_eq!(figure.y.unit, listed.unit);
             for (columns, serif) in [(Columns::One, false), (Columns::Two, true)] {
-                let svg = figure.svg(&Style { columns, serif });
+                let svg = figure.svg(&Style { columns, serif, ..Style::default() });
                 let xml = roxmltree::Document::parse(&svg).expect("XML");
                 let texts: Vec<&str> = xml.descendants().filter_map(|node| node.text()).collect();
                 for label in [figure.x.label(), figure.y.label()] {
