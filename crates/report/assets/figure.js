@@ -69,8 +69,9 @@ function part(axis, value) {
 function ticksOf(axis, wanted) {
   if (axis.names.length) return axis.names.map((name, i) => [i, name]);
   const ticks = axis.log ? logTicks(axis, wanted) : [];
-  // A logarithmic axis may lie between two round numbers.
-  return ticks.length < 2 ? linearTicks(axis, wanted) : ticks;
+  // A short logarithmic axis may have few numbers that are as round.
+  const isShort = !axis.log || axis.high / axis.low < 10;
+  return isShort && ticks.length < 3 ? linearTicks(axis, wanted) : ticks;
 }
 
 // The ticks whose labels do not touch; `room` gives the part of the axis that a label takes.
@@ -178,13 +179,14 @@ function layoutOf(figure, width, font) {
     spacedTicks(figure.y, ticksOf(figure.y, clamp(high / (2.6 * font), 2, 7)), () => (1.25 * font) / high),
     (0.35 * width) / font);
   const above = apart ? (LINE + 0.4) * font : 0.6 * font;
-  const beside = rows * high + 2 * Math.min(top + above, 3.1 * font);
+  // Below the legend, the title has the height of all planes and of the labels below them.
+  const beside = rows * high + above + 3.1 * font;
   const yTitle = wrappedText(axisLabel(figure.y), beside / font);
   const left = (0.9 + LINE * yTitle.length) * font + widest(yTicks) + 0.6 * font;
   // Labels at the ends of the axis go beyond it.
   const wanted = (wide) => clamp(wide / (4 * font), 2, 9);
-  const across = figure.x.names.length ? [] : ticksOf(figure.x, wanted(width / columns));
-  const ends = [across[0], across[across.length - 1]].map((tick) => wide(tick?.[1] ?? "") / 2);
+  const ticks = figure.x.names.length ? [] : ticksOf(figure.x, wanted(width / columns));
+  const ends = [ticks[0], ticks[ticks.length - 1]].map((tick) => wide(tick?.[1] ?? "") / 2);
   const right = Math.max(1.2 * font, ends[1] + 0.2 * font);
   const gap = Math.max(1.6 * font, ends[0] + ends[1] + 0.5 * font);
   const plane = [Math.max((width - left - right - (columns - 1) * gap) / columns, 0.1 * font), high];
@@ -202,11 +204,18 @@ function layoutOf(figure, width, font) {
     const [column, rowNumber] = [panel % columns, Math.floor(panel / columns)];
     return [left + column * (plane[0] + gap), top + title + rowNumber * (row + 0.4 * font)];
   });
-  const middle = left + ((plane[0] + gap) * columns - gap) / 2;
-  const xTitle = wrappedText(axisLabel(figure.x), (2 * Math.min(middle, width - middle)) / font);
+  const xTitle = wrappedText(axisLabel(figure.x), width / font - 0.4);
   const below = (1.4 + LINE * (xTitle.length - 1)) * font;
   const height = top + rows * row + (rows - 1) * 0.4 * font + below;
-  return { width, height, legend, planes, plane, columns, xTicks, yTicks, upright, titles, xTitle, yTitle };
+  // The middles of both titles: those of the planes, unless a title has no room there.
+  const half = (lines) => lines.reduce((most, line) => Math.max(most, wide(line)), 0) / 2;
+  const [xHalf, yHalf] = [half(xTitle) + 0.2 * font, half(yTitle)];
+  const middle = left + ((plane[0] + gap) * columns - gap) / 2;
+  const up = Math.max((2 * (top + title) + rows * (row + 0.4 * font) - 0.4 * font - title - labels) / 2, top + yHalf);
+  return {
+    width, height, legend, planes, plane, columns, xTicks, yTicks, upright, titles, xTitle, yTitle,
+    across: Math.max(Math.min(middle, width - xHalf), xHalf), up,
+  };
 }
 
 // ---- drawing ---------------------------------------------------------------------------------
@@ -365,18 +374,11 @@ function drawFigure(figure, style) {
     });
     out += `<path d="M${at(left, top)}V${short(bottom)}H${short(right)}" fill="none" stroke="${ink}" stroke-width="${thin}"/>\n`;
   });
-  if (layout.planes.length) {
-    const [left, top] = layout.planes[0];
-    const right = Math.max(...layout.planes.map((plane) => plane[0]));
-    const last = Math.max(...layout.planes.map((plane) => plane[1]));
-    layout.xTitle.forEach((line, i) => {
-      const base = layout.height - 0.5 * font - LINE * (layout.xTitle.length - 1 - i) * font;
-      out += text((left + right + layout.plane[0]) / 2, base, "middle", line);
-    });
-    layout.yTitle.forEach((line, i) => {
-      out += upright((1 + LINE * i) * font, (top + last + layout.plane[1]) / 2, "middle", line);
-    });
-  }
+  layout.xTitle.forEach((line, i) => {
+    const base = layout.height - 0.5 * font - LINE * (layout.xTitle.length - 1 - i) * font;
+    out += text(layout.across, base, "middle", line);
+  });
+  layout.yTitle.forEach((line, i) => { out += upright((1 + LINE * i) * font, layout.up, "middle", line); });
   return out + "</svg>\n";
 }
 

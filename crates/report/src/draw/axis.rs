@@ -40,8 +40,9 @@ impl FigureAxis {
             return named.map(|(i, name)| (i as f64, name.clone())).collect();
         }
         let ticks = if self.log { self.log_ticks(wanted) } else { Vec::new() };
-        // A logarithmic axis may lie between two round numbers.
-        if ticks.len() < 2 { self.linear_ticks(wanted) } else { ticks }
+        // A short logarithmic axis may have few numbers that are as round.
+        let is_short = !self.log || self.high / self.low < 10.0;
+        if is_short && ticks.len() < 3 { self.linear_ticks(wanted) } else { ticks }
     }
 
     fn linear_ticks(&self, wanted: f64) -> Vec<Tick> {
@@ -122,6 +123,7 @@ mod tests {
         assert_eq!(labels(1e7, 1e12, true, 6.0), ["1e7", "1e8", "1e9", "1e10", "1e11", "1e12"]);
         assert!(labels(1.0, 1.0, false, 5.0).is_empty());
         assert_eq!(labels(2.1, 4.8, true, 5.0), ["3", "4"]);
+        assert_eq!(labels(0.12, 0.7, true, 5.0), ["0.2", "0.4", "0.6"]);
     }
 
     #[test]

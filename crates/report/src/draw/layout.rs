@@ -44,6 +44,9 @@ pub(super) struct Layout<'a> {
     pub(super) titles: Vec<Vec<String>>,
     pub(super) x_title: Vec<String>,
     pub(super) y_title: Vec<String>,
+    /// The middles of both titles: those of the planes, unless a title has no room there.
+    pub(super) across: f64,
+    pub(super) up: f64,
 }
 
 impl<'a> Layout<'a> {
@@ -85,7 +88,8 @@ impl<'a> Layout<'a> {
         let y_ticks = axis::spaced(&figure.y, y_ticks, |_| 1.25 * font / high);
         let y_ticks = shortened(y_ticks, 0.35 * width / font);
         let above = if apart { (LINE + 0.4) * font } else { 0.6 * font };
-        let beside = rows as f64 * high + 2.0 * (top + above).min(3.1 * font);
+        // Below the legend, the title has the height of all planes and of the labels below them.
+        let beside = rows as f64 * high + above + 3.1 * font;
         let y_title = wrapped(&figure.y.label(), beside / font);
         let left = (0.9 + LINE * y_title.len() as f64) * font + widest(&y_ticks) + 0.6 * font;
         // Labels at the ends of the axis go beyond it.
@@ -114,12 +118,20 @@ impl<'a> Layout<'a> {
             let (column, row_number) = ((panel % columns) as f64, (panel / columns) as f64);
             (left + column * (plane.0 + gap), top + title + row_number * (row + 0.4 * font))
         };
-        let across = left + ((plane.0 + gap) * columns as f64 - gap) / 2.0;
-        let x_title = wrapped(&figure.x.label(), 2.0 * across.min(width - across) / font);
+        let x_title = wrapped(&figure.x.label(), width / font - 0.4);
         let below = (1.4 + LINE * (x_title.len() - 1) as f64) * font;
+        let height = top + rows as f64 * row + (rows - 1) as f64 * 0.4 * font + below;
+        let half = |lines: &[String]| lines.iter().map(|line| wide(line)).fold(0.0, f64::max) / 2.0;
+        let (x_half, y_half) = (half(&x_title) + 0.2 * font, half(&y_title));
+        let across = left + ((plane.0 + gap) * columns as f64 - gap) / 2.0;
+        let up =
+            (2.0 * (top + title) + rows as f64 * (row + 0.4 * font) - 0.4 * font - title - labels)
+                / 2.0;
         Layout {
             width,
-            height: top + rows as f64 * row + (rows - 1) as f64 * 0.4 * font + below,
+            height,
+            across: across.min(width - x_half).max(x_half),
+            up: up.max(top + y_half),
             legend,
             planes: (0..figure.panels.len()).map(place).collect(),
             plane,

@@ -26,6 +26,7 @@
 //! ```
 
 mod axis;
+mod choice;
 mod csv;
 mod format;
 #[cfg(feature = "images")]
@@ -44,6 +45,7 @@ mod timed;
 
 use serde::{Deserialize, Serialize};
 
+pub use choice::{AxisChoice, Choice, Chosen};
 pub use format::Format;
 pub(crate) use look::{Look, PALETTE, looks};
 pub(crate) use marks::MARKS;

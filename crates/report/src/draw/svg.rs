@@ -110,21 +110,15 @@ impl Pen<'_> {
 
     fn titles(&self) -> String {
         let (layout, font) = (self.layout, self.font);
-        let Some((left, top)) = layout.planes.first().copied() else { return String::new() };
-        let last = layout.planes.iter().map(|plane| plane.1).fold(top, f64::max);
-        let right = layout.planes.iter().map(|plane| plane.0).fold(left, f64::max);
-        let across = (left + right + layout.plane.0) / 2.0;
-        let up = (top + last + layout.plane.1) / 2.0;
         let above = |lines: &[String], i: usize| LINE * (lines.len() - 1 - i) as f64 * font;
         let x = layout.x_title.iter().enumerate().map(|(i, line)| {
             let base = layout.height - 0.5 * font - above(&layout.x_title, i);
-            text(across, base, "middle", line)
+            text(layout.across, base, "middle", line)
         });
-        let y = layout
-            .y_title
-            .iter()
-            .enumerate()
-            .map(|(i, line)| upright((1.0 + LINE * i as f64) * font, up, "middle", line));
+        let y =
+            layout.y_title.iter().enumerate().map(|(i, line)| {
+                upright((1.0 + LINE * i as f64) * font, layout.up, "middle", line)
+            });
         x.chain(y).collect()
     }
 
