@@ -167,7 +167,7 @@ function layoutOf(figure, width, font) {
     legend.push([series, name, x + 0.3 * font, (line * 1.45 + 0.8) * font]);
     x += wide;
   }
-  const top = legend.length ? (line + 1) * 1.45 * font + 0.3 * font : 0;
+  const top = (legend.length ? (line + 1) * 1.45 * font + 0.3 * font : 0) + scaleHeight(figure, font);
   const rows = Math.ceil(panels / clamp(Math.floor(width / (15 * font)), 1, panels));
   const columns = Math.ceil(panels / rows);
   const apart = panels > 1;
@@ -294,22 +294,10 @@ function drawFigure(figure, style) {
     return `<path d="${out}" fill="${colour(series)}" fill-opacity="0.2"/>\n`;
   };
   const tiles = (corner, series) => {
-    const values = figure.panels.flatMap((panel) => panel.series).flatMap((one) => one.values).filter((v) => v != null);
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    const [wide, tall] = [layout.plane[0] / figure.x.names.length, layout.plane[1] / figure.y.names.length];
-    return series.points.map(([x, y], i) => {
-      const value = series.values[i];
-      if (value == null) return "";
-      const shade = low === high ? 0.5 : (value - low) / (high - low);
-      const [left, top] = place(corner, x - 0.5, y + 0.5);
-      const tile = `<rect x="${short(left)}" y="${short(top)}" width="${short(wide)}" height="${short(tall)}" ` +
-        `fill="${colour(series)}" fill-opacity="${short(0.08 + 0.84 * shade)}"`;
-      const told = series.told?.[i];
-      const label = String(+value.toPrecision(4));
-      return (told ? `${tile}><title>${escapeXml(told)}</title></rect>\n` : tile + "/>\n") +
-        (textWidth(label) * font < wide && 1.2 * font < tall
-          ? text(left + wide / 2, top + tall / 2 + 0.35 * font, "middle", label) : "");
-    }).join("");
+    const size = [layout.plane[0] / figure.x.names.length, layout.plane[1] / figure.y.names.length];
+    const have = haveValues(figure, size, font);
+    return series.points.map(([x, y], i) => (series.values[i] == null ? ""
+      : drawTile(figure.scale, series.values[i], place(corner, x - 0.5, y + 0.5), size, font, have, series.told?.[i]))).join("");
   };
   const drawSeries = (corner, all, number) => {
     const series = all[number];
@@ -362,7 +350,8 @@ function drawFigure(figure, style) {
       lines += `M${at(left, y)}H${short(right)}`;
       if (number % layout.columns === 0) labels += text(left - 0.4 * font, y + 0.35 * font, "end", tick);
     }
-    out += `<path d="${lines}" stroke="${grid}" stroke-width="${thin}"/>\n${labels}`;
+    // Between tiles there is nothing to read off, and lines would cross their numbers.
+    out += (figure.scale ? "" : `<path d="${lines}" stroke="${grid}" stroke-width="${thin}"/>\n`) + labels;
     for (const mark of figure.marks.filter((x) => x > figure.x.low && x < figure.x.high)) {
       const [x] = place(corner, mark, figure.y.low);
       out += `<path d="M${at(x, top)}V${short(bottom)}" stroke="${ink}" stroke-width="${thin}" ` +
@@ -374,6 +363,10 @@ function drawFigure(figure, style) {
     });
     out += `<path d="M${at(left, top)}V${short(bottom)}H${short(right)}" fill="none" stroke="${ink}" stroke-width="${thin}"/>\n`;
   });
+  if (figure.scale && layout.planes.length) {
+    const right = Math.max(...layout.planes.map((plane) => plane[0]));
+    out += drawScale(figure.scale, [layout.planes[0][0], right + layout.plane[0]], ink, font);
+  }
   layout.xTitle.forEach((line, i) => {
     const base = layout.height - 0.5 * font - LINE * (layout.xTitle.length - 1 - i) * font;
     out += text(layout.across, base, "middle", line);
@@ -394,7 +387,7 @@ function figureCsv(figure) {
   const head = ["series", axisLabel(figure.x), axisLabel(figure.y)].map(csvCell);
   if (figure.apart_by) head.unshift(csvCell(figure.apart_by));
   if (hasMargins) head.push(csvCell("± " + axisLabel(figure.y)));
-  if (figure.shade) head.push(csvCell(figure.shade));
+  if (figure.scale) head.push(csvCell(axisLabel(figure.scale)));
   const rows = [head];
   for (const panel of figure.panels) {
     for (const series of panel.series) {
@@ -405,7 +398,7 @@ function figureCsv(figure) {
         const row = [seriesLabel(series), name ?? number(x), other ?? number(y)].map(csvCell);
         if (figure.apart_by) row.unshift(csvCell(panel.title));
         if (hasMargins) row.push(number(series.margins[i]));
-        if (figure.shade) row.push(number(series.values[i]));
+        if (figure.scale) row.push(number(series.values[i]));
         rows.push(row);
       });
     }

@@ -98,7 +98,7 @@ function sweptFigure({ figure, x, point, before = null }) {
   const most = Math.max(0, ...series.flatMap((one) => one.points.map(([, y], i) => y + (one.margins[i] ?? 0))));
   const held = axes.map((axis, i) => (i === x ? "" : `${axis.key} ${axis.values[point[i]].text}`)).filter(Boolean);
   return {
-    name: x === usualAxis ? name : `${name}/${key}`, title: `${capital(title)} against ${key}`, detail: held.join(", "), shade: "",
+    name: x === usualAxis ? name : `${name}/${key}`, title: `${capital(title)} against ${key}`, detail: held.join(", "), scale: null,
     x: across, y: { title: capital(title), unit: unitName, low: 0, high: most > 0 ? most * 1.06 : 1, log: false, names: [] },
     marks: before ? [places[point[x]]] : [], apart_by: axes.length > 1 ? axes.filter((_, i) => i !== x).map((axis) => axis.key).join(", ") : "",
     panels: [{ title: held.join(", "), series: series.filter((one) => on[one.g] && one.points.length) }],
@@ -153,9 +153,10 @@ function mapFigure({ figure, x, y, law, point }) {
   const names = (axis) => axisOfNames(axis.key, axis.values.map((value) => value.text));
   return {
     name: "map/" + name, title: `${capital(title)} under ${laws[law]} by ${across.key} and ${up.key}`, detail: "",
-    shade: axisLabel({ title: capital(title), unit: unitName }), x: names(across), y: names(up), marks: [], apart_by: "law",
+    scale: scaleOf(capital(title), unit, unitName, cells.flatMap((cell) => (cell[3][figure] ? [cell[3][figure][0] / size] : []))),
+    x: names(across), y: names(up), marks: [], apart_by: "law",
     panels: [{ title: laws[law], series: [{
-      name: laws[law], part: "", g: law, hue: 1, dash: 0, mark: 0, kind: "tiles", points, margins: [],
+      name: laws[law], part: "", g: law, hue: 0, dash: 0, mark: 0, kind: "tiles", points, margins: [],
       values: found.map((value) => (value ? value[0] / size : null)), told,
     }] }],
   };

@@ -71,7 +71,7 @@ function timedFigure(data, plot, link, panels, isOn) {
   const isMean = data.smooth > 1 && plot.draws.some((drawn) => drawn.mean);
   return {
     name: plot.name + (plot.of === "link" && link > 0 ? "/" + data.links[link].name : ""),
-    title: plot.title + of, detail: plot.detail, shade: "",
+    title: plot.title + of, detail: plot.detail, scale: null,
     x: { title: "Time", unit, low: 0, high: (data.end > 0 ? data.end : 1) / size, log: false, names: [] },
     y: { title: plot.quantity + (isMean ? ", mean over " + data.smoothed : ""), unit: plot.unit, low: 0, high: plot.shape.top ?? (most > 0 ? most * 1.06 : 1), log: false, names: [] },
     marks: data.changes.map((time) => time / size), apart_by: byLaw ? "law" : byFlow ? "flow" : "",

@@ -359,8 +359,20 @@ fn a_sweep_is_drawn_over_the_parameters_that_are_chosen() {
             gatherer.add(MeasuredRun { point: vec![rate, queue], law, summary });
         }
     }
-    let page = html::render_sweep(&gatherer.finish(), &[], "").replace("</body>", CHOOSE);
-    let dom = dom(&chromium, &folder, &page);
+    let page = html::render_sweep(&gatherer.finish(), &[], "");
+    // A heat map is drawn by the script as by `ratewire plot`, to the byte.
+    let figures = Figures::read(&page).expect("figures");
+    let map = figures.figure("map/utilisation", Panels::Auto).expect("a map");
+    let json = serde_json::to_string(&map).expect("JSON").replace('<', "\\u003c");
+    let draw = format!(
+        "<script>document.title = encodeURIComponent(drawFigure({json}, paperStyle(1, false)) + '|' + figureCsv({json}))\
+         </script></body>"
+    );
+    let drawn = dom(&chromium, &folder, &page.replace("</body>", &draw));
+    let (_, drawn) = drawn.split_once("<title>").expect("a title");
+    let drawn = decoded(drawn.split('<').next().unwrap_or_default());
+    assert_eq!(drawn, map.svg(&Style::default()) + "|" + &map.csv());
+    let dom = dom(&chromium, &folder, &page.replace("</body>", CHOOSE));
     let (_, title) = dom.split_once("<title>").expect("a title");
     let wanted = "Utilisation against rate; Utilisation against queue; 4; 3; \
                   Utilisation under cubic by queue and rate; 6</title>";

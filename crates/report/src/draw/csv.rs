@@ -31,7 +31,7 @@ impl Figure {
         head.extend((!self.apart_by.is_empty()).then(|| cell(&self.apart_by)));
         head.extend(["series".to_string(), cell(&self.x.label()), cell(&self.y.label())]);
         head.extend(has_margins.then(|| cell(&format!("± {}", self.y.label()))));
-        head.extend((!self.shade.is_empty()).then(|| cell(&self.shade)));
+        head.extend(self.scale.as_ref().map(|scale| cell(&scale.label())));
         let mut out = head.join(",") + "\n";
         for panel in &self.panels {
             for series in &panel.series {
@@ -54,7 +54,7 @@ impl Figure {
                     let margin = series.margins.get(i).copied().flatten();
                     row.extend(has_margins.then(|| margin.map_or_else(String::new, number)));
                     let value = series.values.get(i).copied().flatten();
-                    let is_tile = !self.shade.is_empty();
+                    let is_tile = self.scale.is_some();
                     row.extend(is_tile.then(|| value.map_or_else(String::new, number)));
                     out += &(row.join(",") + "\n");
                 }

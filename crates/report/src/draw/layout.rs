@@ -2,7 +2,7 @@
 
 use super::axis::{self, Tick};
 use super::text::{LINE, fitted, text_width, wrapped};
-use super::{Figure, FigureAxis, FigureSeries};
+use super::{Figure, FigureAxis, FigureSeries, tiles};
 
 /// Least height and width of a plane, in heights of letters.
 const LEAST: (f64, f64) = (4.0, 4.0);
@@ -81,6 +81,7 @@ impl<'a> Layout<'a> {
     ) -> Layout<'a> {
         let Sheet { width, font, .. } = sheet;
         let (legend, top) = legend(figure, width, font);
+        let top = top + tiles::height(figure, font);
         let apart = figure.panels.len() > 1;
         let wide = |label: &str| text_width(label) * font;
         let widest = |ticks: &[Tick]| ticks.iter().map(|tick| wide(&tick.1)).fold(0.0, f64::max);

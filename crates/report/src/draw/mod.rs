@@ -41,6 +41,7 @@ mod style;
 mod svg;
 mod swept;
 mod text;
+mod tiles;
 mod timed;
 
 use serde::{Deserialize, Serialize};
@@ -67,8 +68,9 @@ pub struct Figure {
     pub x: FigureAxis,
     /// The vertical axis of every panel.
     pub y: FigureAxis,
-    /// What the shades of tiles stand for, with the unit; empty without tiles.
-    pub shade: String,
+    /// What the colours of tiles stand for; `None` without tiles.
+    #[serde(default)]
+    pub scale: Option<FigureAxis>,
     /// Places on the horizontal axis that have a dashed line.
     pub marks: Vec<f64>,
     /// What distinguishes panels: `law`, `flow`, a key of the scenario; empty for one panel.
@@ -150,7 +152,7 @@ pub enum SeriesKind {
     Marks,
     /// An open ring each, larger than markers, which stay visible in it: values of a source.
     Claimed,
-    /// A rectangle each, the darker the larger its value; both axes have names.
+    /// A rectangle each, whose colour and number are its value; both axes have names.
     Tiles,
 }
 
@@ -205,14 +207,6 @@ impl Figure {
     /// Whether an axis leaves out values.
     pub(crate) fn is_cut(&self) -> bool {
         self.x.is_cut || self.y.is_cut
-    }
-
-    /// The smallest and the largest value of tiles.
-    pub(crate) fn shades(&self) -> (f64, f64) {
-        let all = self.panels.iter().flat_map(|panel| &panel.series);
-        let values = all.flat_map(|series| series.values.iter().flatten());
-        values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)))
     }
 
     /// Series that a legend names: each name once, in order of appearance.

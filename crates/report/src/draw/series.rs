@@ -2,9 +2,8 @@
 
 use super::layout::Layout;
 use super::marks::{MARKS, places};
-use super::svg::{INK, at, short, text};
-use super::text::text_width;
-use super::{Figure, FigureSeries, PALETTE, SeriesKind};
+use super::svg::{INK, at, short};
+use super::{Figure, FigureSeries, PALETTE, SeriesKind, tiles};
 
 /// Dashes, in widths of the line; the first is a full line.
 const DASHES: [&[f64]; 4] = [&[], &[5.0, 2.5], &[1.5, 2.0], &[6.0, 2.0, 1.5, 2.0]];
@@ -107,32 +106,18 @@ impl Pen<'_> {
         format!("<path d=\"{path}\" fill=\"{}\" fill-opacity=\"0.2\"/>\n", colour(series))
     }
 
-    /// Rectangles, with their values where those have room.
+    /// Rectangles, with their values if all have room.
     fn tiles(&self, corner: (f64, f64), series: &FigureSeries) -> String {
-        let (figure, font) = (self.figure, self.font);
-        let (low, high) = figure.shades();
+        let figure = self.figure;
+        let Some(scale) = &figure.scale else { return String::new() };
         let wide = self.layout.plane.0 / figure.x.names.len().max(1) as f64;
         let tall = self.layout.plane.1 / figure.y.names.len().max(1) as f64;
-        let mut out = String::new();
-        for ((x, y), value) in series.points.iter().zip(&series.values) {
-            let (Some(y), Some(value)) = (y, value) else { continue };
-            let part = if low == high { 0.5 } else { (value - low) / (high - low) };
-            let (left, top) = self.place(corner, x - 0.5, y + 0.5);
-            out += &format!(
-                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"{}\"/>\n",
-                short(left),
-                short(top),
-                short(wide),
-                short(tall),
-                colour(series),
-                short(0.08 + 0.84 * part)
-            );
-            let label = brief(*value);
-            if text_width(&label) * font < wide && 1.2 * font < tall {
-                out += &text(left + wide / 2.0, top + tall / 2.0 + 0.35 * font, "middle", &label);
-            }
-        }
-        out
+        let letters = (self.font, tiles::have_values(figure, (wide, tall), self.font));
+        let tile = |((x, y), value): (&(f64, Option<f64>), &Option<f64>)| {
+            let corner = self.place(corner, x - 0.5, (*y)? + 0.5);
+            Some(tiles::tile(scale, (*value)?, corner, (wide, tall), letters))
+        };
+        series.points.iter().zip(&series.values).filter_map(tile).collect()
     }
 
     /// The bars of intervals.
@@ -191,11 +176,6 @@ impl Pen<'_> {
         let corners = corners.collect::<Vec<_>>().join("L");
         format!("<path d=\"M{corners}Z\" fill=\"{}\"/>\n", colour(series))
     }
-}
-
-/// A number with four significant digits.
-fn brief(value: f64) -> String {
-    format!("{value:.3e}").parse::<f64>().unwrap_or(value).to_string()
 }
 
 fn colour(series: &FigureSeries) -> &'static str {

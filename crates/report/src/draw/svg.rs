@@ -3,7 +3,7 @@
 use super::layout::{Entry, Layout, Sheet};
 use super::series::Pen;
 use super::text::LINE;
-use super::{Error, Figure, Length, SeriesKind, Style};
+use super::{Error, Figure, Length, SeriesKind, Style, tiles};
 use crate::markup::escape;
 
 /// Colours of text and axes, and of lines behind the series.
@@ -16,6 +16,7 @@ pub(super) fn short(value: f64) -> String {
     if rounded == 0.0 { "0".into() } else { rounded.to_string() }
 }
 
+/// A pair of coordinates.
 pub(super) fn at(x: f64, y: f64) -> String {
     format!("{} {}", short(x), short(y))
 }
@@ -119,7 +120,15 @@ impl Pen<'_> {
             layout.y_title.iter().enumerate().map(|(i, line)| {
                 upright((1.0 + LINE * i as f64) * font, layout.up, "middle", line)
             });
-        x.chain(y).collect()
+        let ends =
+            (layout.planes.first(), layout.planes.iter().map(|plane| plane.0).reduce(f64::max));
+        let scale = match (&self.figure.scale, ends) {
+            (Some(scale), (Some(first), Some(last))) => {
+                tiles::bar(scale, (first.0, last + layout.plane.0), INK, font)
+            }
+            _ => String::new(),
+        };
+        scale + &x.chain(y).collect::<String>()
     }
 
     fn panel(&self, number: usize, corner: (f64, f64)) -> String {
@@ -162,7 +171,11 @@ impl Pen<'_> {
             }
         }
         let thin = short(0.06 * font);
-        out += &format!("<path d=\"{grid}\" stroke=\"{GRID}\" stroke-width=\"{thin}\"/>\n{labels}");
+        // Between tiles there is nothing to read off, and lines would cross their numbers.
+        if figure.scale.is_none() {
+            out += &format!("<path d=\"{grid}\" stroke=\"{GRID}\" stroke-width=\"{thin}\"/>\n");
+        }
+        out += &labels;
         for mark in figure.marks.iter().filter(|x| **x > figure.x.low && **x < figure.x.high) {
             let (x, _) = self.place(corner, *mark, figure.y.low);
             out += &format!(

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::choice::places_of_laws;
 use super::request::{Error, MAP};
+use super::tiles::scale;
 use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Listed, Look, SeriesKind, looks};
 use crate::compare::FigureUnit;
 use crate::markup::capital;
@@ -154,7 +155,6 @@ impl Swept {
             let series = FigureSeries {
                 name: name.clone(),
                 g: law as i64,
-                hue: 1,
                 kind: SeriesKind::Tiles,
                 points: cells.iter().map(|c| (c.0[x] as f64, Some(c.0[y] as f64))).collect(),
                 values: cells.iter().map(value).collect(),
@@ -171,7 +171,7 @@ impl Swept {
             name: format!("{MAP}{}", measure.name),
             title: format!("{title} by {} and {}", self.axes[x].key, self.axes[y].key),
             detail: String::new(),
-            shade: FigureAxis { title, unit: unit.into(), ..FigureAxis::default() }.label(),
+            scale: Some(scale(&title, measure.unit, unit, self.means(place).map(|v| v / size))),
             x: axis(x),
             y: axis(y),
             marks: Vec::new(),
@@ -196,10 +196,14 @@ impl Swept {
         self.axes.iter().position(|axis| Some(axis.values.len()) == most).unwrap_or(0)
     }
 
+    /// The means of a figure, at all points under all laws.
+    fn means(&self, figure: usize) -> impl Iterator<Item = f64> {
+        self.cells.iter().filter_map(move |cell| Some((*cell.3.get(figure)?)?.0))
+    }
+
     /// The largest mean of a figure.
     fn most(&self, figure: usize) -> f64 {
-        let means = self.cells.iter().filter_map(|cell| Some((*cell.3.get(figure)?)?.0));
-        means.fold(0.0, f64::max)
+        self.means(figure).fold(0.0, f64::max)
     }
 
     /// A figure against an axis, with a panel for each combination of the other axes' values.
@@ -243,7 +247,7 @@ impl Swept {
             detail: String::new(),
             x,
             y,
-            shade: String::new(),
+            scale: None,
             marks: Vec::new(),
             apart_by: apart_by.join(", "),
             panels,

@@ -143,7 +143,7 @@ fn against_size(shown: &[Shown<'_>], mode: Mode) -> Figure {
         detail: String::new(),
         x: FigureAxis::around("Flow size", x_unit, sizes().map(|size| size / byte)),
         y: FigureAxis::around("Completion time", y_unit, times(shown).map(|time| time / second)),
-        shade: String::new(),
+        scale: None,
         marks: Vec::new(),
         apart_by: if shown.len() > 1 { "law".into() } else { String::new() },
         panels: panels.collect(),
@@ -167,7 +167,7 @@ fn distribution(shown: &[Shown<'_>], mode: Mode) -> Figure {
             high: 100.0,
             ..FigureAxis::default()
         },
-        shade: String::new(),
+        scale: None,
         marks: Vec::new(),
         apart_by: String::new(),
         panels: vec![FigurePanel { title: String::new(), series: series.collect() }],

@@ -42,6 +42,8 @@ const SCRIPT: &str = concat!(
     "\"use strict\";\n",
     include_str!("../../assets/figure.js"),
     "\n",
+    include_str!("../../assets/tiles.js"),
+    "\n",
     include_str!("../../assets/timed.js"),
     "\n",
     include_str!("../../assets/save.js"),

@@ -81,7 +81,7 @@ pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> Look) -> String {
         detail: String::new(),
         x,
         y: FigureAxis::from_zero(&title, unit, points().map(|point| point.1 / size)),
-        shade: String::new(),
+        scale: None,
         marks: Vec::new(),
         apart_by: String::new(),
         panels: vec![FigurePanel { title: String::new(), series: all }],

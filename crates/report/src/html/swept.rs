@@ -13,6 +13,8 @@ const SCRIPT: &str = concat!(
     "\"use strict\";\n",
     include_str!("../../assets/figure.js"),
     "\n",
+    include_str!("../../assets/tiles.js"),
+    "\n",
     include_str!("../../assets/save.js"),
     "\n",
     include_str!("../../assets/sweep.js"),
@@ -168,6 +170,7 @@ fn data(sweep: &Sweep) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::{Figures, Panels, Style};
     use crate::sweep::tests::sample;
 
     fn data_of(html: &str) -> serde_json::Value {
@@ -188,6 +191,31 @@ mod tests {
         assert_eq!(data["cells"][7][2], 1);
         let nothing = render_sweep(&Sweep::default(), &[], "");
         assert!(nothing.contains("Nothing ran") && crate::html::is_ours(&nothing));
+    }
+
+    #[test]
+    fn a_heat_map_has_a_scale_with_numbers_and_no_lines_through_its_own() {
+        let figures = Figures::read(&render_sweep(&sample(), &[], "")).expect("figures");
+        let map = figures.figure("map/utilisation", Panels::Auto).expect("a map");
+        let scale = map.scale.as_ref().expect("a scale");
+        assert_eq!((scale.low, scale.high, scale.unit.as_str()), (0.0, 100.0, "%"));
+        let svg = map.svg(&Style::default());
+        for text in [">Utilisation (%)</text>", ">0</text>", ">60</text>", ">100</text>"] {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
+        let lines = figures.figure("utilisation", Panels::Auto).expect("lines");
+        let grid = "stroke=\"#dddddd\"";
+        assert!(lines.svg(&Style::default()).contains(grid) && !svg.contains(grid), "{svg}");
+    }
+
+    #[test]
+    fn a_law_keeps_its_look_whatever_other_laws_are_swept() {
+        let look = |laws: &[&str], at: usize| {
+            let mut sweep = sample();
+            sweep.laws = laws.iter().map(|law| law.to_string()).collect();
+            data_of(&render_sweep(&sweep, &[], ""))["looks"][at].clone()
+        };
+        assert_eq!(look(&["xcp", "cubic"], 1), look(&["cubic", "rcp"], 0));
     }
 
     #[test]

@@ -253,7 +253,7 @@ impl Timed {
                 ..FigureAxis::default()
             },
             y: FigureAxis { high: plot.shape.top.unwrap_or(y.high), ..y },
-            shade: String::new(),
+            scale: None,
             marks: self.changes.iter().map(|at| at / size).collect(),
             apart_by: apart_by.into(),
             panels: by_panel,

@@ -112,7 +112,7 @@ fn for_paper(metric: &Metric, scale: &Scale, groups: &Groups) -> Figure {
         detail: String::new(),
         x: FigureAxis::of_names("Law", names),
         y,
-        shade: String::new(),
+        scale: None,
         marks: Vec::new(),
         apart_by: String::new(),
         panels: vec![FigurePanel { title: String::new(), series: series.collect() }],
