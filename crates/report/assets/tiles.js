@@ -52,8 +52,10 @@ function drawTile(scale, value, [left, top], [wide, tall], font, hasValue, told)
 }
 
 function drawScale(scale, [left, right], ink, font) {
-  const title = fittedText(axisLabel(scale), (right - left) / font + 1);
-  let out = `<text x="${short(left)}" y="${short(0.9 * font)}" text-anchor="start">${escapeXml(title)}</text>\n`;
+  // A long title begins before the scale.
+  const title = fittedText(axisLabel(scale), right / font + 0.7);
+  const start = Math.max(Math.min(left, right + font - textWidth(title) * font), 0.3 * font);
+  let out = `<text x="${short(start)}" y="${short(0.9 * font)}" text-anchor="start">${escapeXml(title)}</text>\n`;
   const wide = right - left;
   const step = wide / SCALE_STEPS;
   for (let i = 0; i < SCALE_STEPS; i++) {

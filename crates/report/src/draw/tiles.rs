@@ -125,11 +125,14 @@ pub(super) fn tile(
 
 /// The scale between two ends: what it stands for, its colours, and labels below them.
 pub(super) fn bar(scale: &FigureAxis, (left, right): (f64, f64), ink: &str, font: f64) -> String {
+    // A long title begins before the scale.
+    let title = fitted(&scale.label(), right / font + 0.7);
+    let start = left.min(right + font - text_width(&title) * font).max(0.3 * font);
     let mut out = format!(
         "<text x=\"{}\" y=\"{}\" text-anchor=\"start\">{}</text>\n",
-        short(left),
+        short(start),
         short(0.9 * font),
-        escape(&fitted(&scale.label(), (right - left) / font + 1.0))
+        escape(&title)
     );
     let wide = right - left;
     let step = wide / STEPS as f64;

@@ -1,9 +1,13 @@
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
+mod choice;
+mod labels;
+
 use super::*;
 use crate::{
-    Collector, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow, NodeInfo, Page, Run, RunInfo,
-    Summary, Topology,
+    Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow, LinkSummary,
+    MeasuredRun, NodeInfo, Page, Run, RunInfo, Summary, SweepAxis, SweepGatherer, SweepValue,
+    Topology,
 };
 
 /// A run of flows over two links, 1 s long.
@@ -67,6 +71,42 @@ fn run(law: &str, flows: u32) -> Run {
 fn figures(laws: &[&str], flows: u32) -> Figures {
     let page = Page::new(laws.iter().map(|law| run(law, flows)).collect());
     Figures::read(&crate::html::render(&page)).expect("a page")
+}
+
+/// Figures of a comparison whose laws differ in their figures.
+fn compared(laws: &[&str]) -> Figures {
+    let of = |law: &&str| {
+        let link = |n| LinkSummary { bottleneck: true, utilisation: n, ..LinkSummary::default() };
+        let seeds = [0.5, 0.52].map(|n| n / law.len() as f64);
+        let seeds = seeds.map(|n| Summary { links: vec![link(n)], ..Summary::default() });
+        (law.to_string(), seeds.to_vec())
+    };
+    let comparison = Comparison::of(&laws.iter().map(of).collect::<Vec<_>>(), true);
+    let page = Page::new(laws.iter().map(|law| run(law, 1)).collect());
+    Figures::read(&crate::html::render_comparison(&comparison, &page)).expect("a page")
+}
+
+/// Figures of a sweep over rates and disciplines with long names.
+fn swept(laws: &[&str]) -> Figures {
+    let value = |text: &str, number| SweepValue { text: text.into(), number };
+    let rates = [("1M", 1e6), ("10M", 1e7), ("100M", 1e8)].map(|(text, n)| value(text, Some(n)));
+    let queues = ["fq_codel", "dualpi2 with a step"].map(|text| value(text, None));
+    let axis = |key: &str, values: Vec<SweepValue>| SweepAxis {
+        key: key.into(),
+        values,
+        ..SweepAxis::default()
+    };
+    let axes =
+        vec![axis("bottleneck.rate", rates.into()), axis("bottleneck.discipline", queues.into())];
+    let names = laws.iter().map(|law| law.to_string()).collect();
+    let mut gatherer = SweepGatherer::new(axes, names, vec![1]);
+    for (rate, queue, law) in (0..6 * laws.len()).map(|n| (n / 2 % 3, n % 2, n / 6)) {
+        let utilisation = 0.1 + 0.2 * rate as f64 + 0.1 * law as f64;
+        let link = LinkSummary { bottleneck: true, utilisation, ..LinkSummary::default() };
+        let summary = Summary { seed: 1, links: vec![link], ..Summary::default() };
+        gatherer.add(MeasuredRun { point: vec![rate, queue], law, summary });
+    }
+    Figures::read(&crate::html::render_sweep(&gatherer.finish(), &[], "")).expect("a page")
 }
 
 #[test]
@@ -181,7 +221,7 @@ fn pictures_are_whole() {
 #[test]
 fn script_and_style_of_the_page_have_the_same_colours() {
     let (script, style) =
-        (include_str!("../../assets/figure.js"), include_str!("../../assets/page.css"));
+        (include_str!("../../../assets/figure.js"), include_str!("../../../assets/page.css"));
     for (hue, colour) in PALETTE.iter().enumerate() {
         assert!(script.contains(&format!("\"{colour}\"")), "{colour}");
         assert!(style.contains(&format!("--hue{hue}: {colour};")), "{colour}");
