@@ -160,8 +160,14 @@ impl Figures {
         match found.as_slice() {
             [page] => Ok((page, name)),
             [] => {
-                let known = self.list();
-                let known: Vec<&str> = known.iter().map(|listed| listed.name.as_str()).collect();
+                let all: Vec<Listed> =
+                    self.pages.iter().flat_map(|page| page.figures.list()).collect();
+                let mut known: Vec<&str> = Vec::new();
+                for listed in &all {
+                    if !known.contains(&listed.name.as_str()) {
+                        known.push(&listed.name);
+                    }
+                }
                 Err(Error::Figure(format!("{places}: {}", unknown("figure", name, &known))))
             }
             several => {
