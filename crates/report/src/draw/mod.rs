@@ -43,6 +43,7 @@ mod swept;
 mod text;
 mod tiles;
 mod timed;
+mod write;
 
 use serde::{Deserialize, Serialize};
 

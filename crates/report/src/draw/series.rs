@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::marks::{MARKS, places};
-use super::svg::{INK, at, short};
+use super::write::{INK, at, short};
 use super::{Figure, FigureSeries, PALETTE, SeriesKind, tiles};
 
 /// Dashes, in widths of the line; the first is a full line.

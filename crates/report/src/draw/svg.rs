@@ -3,40 +3,12 @@
 use super::layout::{Entry, Layout, Sheet};
 use super::series::Pen;
 use super::text::LINE;
+use super::write::{INK, at, short, text, upright};
 use super::{Error, Figure, Length, SeriesKind, Style, tiles};
 use crate::markup::escape;
 
-/// Colours of text and axes, and of lines behind the series.
-pub(super) const INK: &str = "#000000";
+/// Colour of lines behind the series.
 const GRID: &str = "#dddddd";
-
-/// A number with at most two decimals.
-pub(super) fn short(value: f64) -> String {
-    let rounded = libm::floor(value * 100.0 + 0.5) / 100.0;
-    if rounded == 0.0 { "0".into() } else { rounded.to_string() }
-}
-
-/// A pair of coordinates.
-pub(super) fn at(x: f64, y: f64) -> String {
-    format!("{} {}", short(x), short(y))
-}
-
-pub(super) fn text(x: f64, y: f64, anchor: &str, text: &str) -> String {
-    format!(
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>\n",
-        short(x),
-        short(y),
-        escape(text)
-    )
-}
-
-fn upright(x: f64, y: f64, anchor: &str, text: &str) -> String {
-    format!(
-        "<text transform=\"translate({}) rotate(-90)\" text-anchor=\"{anchor}\">{}</text>\n",
-        at(x, y),
-        escape(text)
-    )
-}
 
 impl Style {
     fn sheet(&self) -> Sheet {

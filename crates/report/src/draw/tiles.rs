@@ -2,8 +2,8 @@
 //! script draws the same.
 
 use super::axis::spaced;
-use super::svg::{at, short};
 use super::text::{fitted, text_width};
+use super::write::{at, short};
 use super::{Figure, FigureAxis};
 use crate::compare::FigureUnit;
 use crate::markup::escape;
