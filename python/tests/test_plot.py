@@ -64,7 +64,8 @@ def test_colours_and_files_are_the_commands(
         command("plot", tmp_path / "out", figure, "-o", theirs)
         assert mine.read_bytes() == theirs.read_bytes()
         drawn = set(re.findall('fill="(#[0-9a-f]{6})"', mine.read_text())) - {_plot.INK}
-        assert drawn and drawn <= {_plot.PALETTE[hue] for hue in hues}
+        assert drawn
+        assert drawn <= {_plot.PALETTE[hue] for hue in hues}
     with pytest.raises(ratewire.SettingError, match="svg"):
         results.draw("throughput", tmp_path / "figure.doc")
 
