@@ -182,7 +182,10 @@ function layoutOf(figure, width, font) {
   // Below the legend, the title has the height of all planes and of the labels below them.
   const beside = rows * high + above + 3.1 * font;
   const yTitle = wrappedText(axisLabel(figure.y), beside / font);
-  const left = (0.9 + LINE * yTitle.length) * font + widest(yTicks) + 0.6 * font;
+  // Rings go beyond the plane.
+  const isClaimed = figure.panels.some((panel) => panel.series.some((series) => series.kind === "claimed"));
+  const besidePlane = isClaimed ? 0.7 * font : 0.4 * font;
+  const left = (0.9 + LINE * yTitle.length) * font + widest(yTicks) + 0.2 * font + besidePlane;
   // Labels at the ends of the axis go beyond it.
   const wanted = (wide) => clamp(wide / (4 * font), 2, 9);
   const ticks = figure.x.names.length ? [] : ticksOf(figure.x, wanted(width / columns));
@@ -213,7 +216,7 @@ function layoutOf(figure, width, font) {
   const middle = left + ((plane[0] + gap) * columns - gap) / 2;
   const up = Math.max((2 * (top + title) + rows * (row + 0.4 * font) - 0.4 * font - title - labels) / 2, top + yHalf);
   return {
-    width, height, legend, planes, plane, columns, xTicks, yTicks, upright, titles, xTitle, yTitle,
+    width, height, legend, planes, plane, columns, xTicks, yTicks, upright, titles, xTitle, yTitle, besidePlane,
     across: Math.max(Math.min(middle, width - xHalf), xHalf), up,
   };
 }
@@ -348,7 +351,7 @@ function drawFigure(figure, style) {
     for (const [value, tick] of layout.yTicks) {
       const [, y] = place(corner, figure.x.low, value);
       lines += `M${at(left, y)}H${short(right)}`;
-      if (number % layout.columns === 0) labels += text(left - 0.4 * font, y + 0.35 * font, "end", tick);
+      if (number % layout.columns === 0) labels += text(left - layout.besidePlane, y + 0.35 * font, "end", tick);
     }
     // Between tiles there is nothing to read off, and lines would cross their numbers.
     out += (figure.scale ? "" : `<path d="${lines}" stroke="${grid}" stroke-width="${thin}"/>\n`) + labels;

@@ -44,6 +44,8 @@ pub(super) struct Layout<'a> {
     pub(super) titles: Vec<Vec<String>>,
     pub(super) x_title: Vec<String>,
     pub(super) y_title: Vec<String>,
+    /// Distance of labels from the plane beside them: rings go beyond it.
+    pub(super) beside_plane: f64,
     /// The middles of both titles: those of the planes, unless a title has no room there.
     pub(super) across: f64,
     pub(super) up: f64,
@@ -92,7 +94,11 @@ impl<'a> Layout<'a> {
         // Below the legend, the title has the height of all planes and of the labels below them.
         let beside = rows as f64 * high + above + 3.1 * font;
         let y_title = wrapped(&figure.y.label(), beside / font);
-        let left = (0.9 + LINE * y_title.len() as f64) * font + widest(&y_ticks) + 0.6 * font;
+        let beside_plane = if figure.has_claims() { 0.7 * font } else { 0.4 * font };
+        let left = (0.9 + LINE * y_title.len() as f64) * font
+            + widest(&y_ticks)
+            + 0.2 * font
+            + beside_plane;
         // Labels at the ends of the axis go beyond it.
         let x_wanted = |wide: f64| (wide / (4.0 * font)).clamp(2.0, 9.0);
         let ends =
@@ -143,6 +149,7 @@ impl<'a> Layout<'a> {
             titles,
             x_title,
             y_title,
+            beside_plane,
         }
     }
 

@@ -205,6 +205,12 @@ impl FigureSeries {
 }
 
 impl Figure {
+    /// Whether the figure draws values that a source claims.
+    pub(crate) fn has_claims(&self) -> bool {
+        let mut all = self.panels.iter().flat_map(|panel| &panel.series);
+        all.any(|series| series.kind == SeriesKind::Claimed)
+    }
+
     /// Whether an axis leaves out values.
     pub(crate) fn is_cut(&self) -> bool {
         self.x.is_cut || self.y.is_cut

@@ -31,7 +31,8 @@ impl Figures {
             serde_json::from_str(text.split("</script>").next()?).ok()
         }
         let drawn = html.split(FIGURE).skip(1).map(after).collect::<Option<Vec<Figure>>>();
-        let mut figures = Figures { drawn: drawn.ok_or(Error::NoPage)?, ..Figures::default() };
+        let drawn = numbered(drawn.ok_or(Error::NoPage)?);
+        let mut figures = Figures { drawn, ..Figures::default() };
         let data = html.split_once(DATA).filter(|_| html.starts_with("<!doctype html>"));
         if let Some((_, data)) = data {
             let value: serde_json::Value = after(data).ok_or(Error::NoPage)?;
@@ -161,6 +162,18 @@ impl Figures {
         };
         Error::Unknown { what: "figure", name: name.into(), known }
     }
+}
+
+/// The figures with different names: where several figures of a paper draw the mean window, the
+/// second `window-mean` is `window-mean#2`.
+fn numbered(mut figures: Vec<Figure>) -> Vec<Figure> {
+    for at in (0..figures.len()).rev() {
+        let before = figures[..at].iter().filter(|one| one.name == figures[at].name).count();
+        if before > 0 {
+            figures[at].name += &format!("#{}", before + 1);
+        }
+    }
+    figures
 }
 
 /// A figure that is none over time, and has no flows.

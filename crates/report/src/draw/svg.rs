@@ -139,7 +139,7 @@ impl Pen<'_> {
             let (_, y) = self.place(corner, figure.x.low, *value);
             grid += &format!("M{}H{}", at(left, y), short(right));
             if number.is_multiple_of(layout.columns) {
-                labels += &text(left - 0.4 * font, y + 0.35 * font, "end", label);
+                labels += &text(left - layout.beside_plane, y + 0.35 * font, "end", label);
             }
         }
         let thin = short(0.06 * font);

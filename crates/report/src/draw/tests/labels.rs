@@ -108,6 +108,29 @@ fn labels_neither_touch_nor_leave_a_narrow_figure() {
 }
 
 #[test]
+fn rings_at_the_edge_do_not_touch_labels() {
+    let mut figure = figures(&["xcp"], 1).figure("queue", Panels::One).expect("a figure");
+    let points = vec![(0.0, Some(100.0))];
+    let claimed = FigureSeries { kind: SeriesKind::Claimed, points, ..FigureSeries::default() };
+    figure.panels[0].series.push(claimed);
+    for letters in LETTERS {
+        let svg = figure.svg(&style(letters));
+        let xml = roxmltree::Document::parse(&svg).expect("XML");
+        let number = |name: &str| -> f64 {
+            let ring = xml.descendants().find(|node| node.has_tag_name("circle")).expect("a ring");
+            ring.attribute(name).expect("a number").parse().expect("a number")
+        };
+        let (x, y, reach) =
+            (number("cx"), number("cy"), number("r") + number("stroke-width") / 2.0);
+        let labels = texts(&svg, letters);
+        let (_, [_, top, right, bottom]) =
+            labels.iter().find(|one| one.0 == "100").expect("a tick");
+        assert!(*top < y && y < *bottom, "beside the ring");
+        assert!(*right < x - reach, "{letters}: {right} {x}");
+    }
+}
+
+#[test]
 fn axis_titles_stay_below_the_legend() {
     let many: Vec<String> = (0..8).map(|i| format!("law-{i}-of-eight")).collect();
     let figures = figures(&many.iter().map(String::as_str).collect::<Vec<_>>(), 1);

@@ -202,6 +202,21 @@ fn a_link_and_an_unknown_name_are_named() {
     assert_eq!(Format::of("a.bmp".as_ref()), Err(Error::Format("bmp".into())));
 }
 
+#[test]
+fn figures_of_one_name_are_numbered() {
+    let page = crate::html::render(&Page::new(vec![run("xcp", 1)]));
+    let (_, drawn) =
+        page.split_once("<script type=\"application/json\" class=\"figure\">").unwrap();
+    let figure = drawn.split_inclusive("</script>").next().unwrap();
+    let again = format!("<script type=\"application/json\" class=\"figure\">{figure}");
+    let figures = Figures::read(&(page.clone() + &again + &again)).expect("a page");
+    let names: Vec<String> = figures.list().into_iter().map(|listed| listed.name).collect();
+    for name in ["completion-time", "completion-time#2", "completion-time#3"] {
+        assert_eq!(names.iter().filter(|known| *known == name).count(), 1, "{names:?}");
+        assert_eq!(figures.figure(name, Panels::Auto).expect("it").name, name);
+    }
+}
+
 #[cfg(feature = "images")]
 #[test]
 fn pictures_are_whole() {
