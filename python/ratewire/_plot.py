@@ -23,7 +23,9 @@ PALETTE = (
 INK = "#000000"
 #: Dashes in widths of the line, and markers, by number.
 DASHES = ("solid", (0, (5, 2.5)), (0, (1.5, 2)), (0, (6, 2, 1.5, 2)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "8", "d", "p")
+HOURGLASS = [(-1, 1.2), (1, 1.2), (0.25, 0), (1, -1.2), (-1, -1.2), (-0.25, 0), (-1, 1.2)]
+BOW_TIE = [(-1.2, 1), (0, 0.25), (1.2, 1), (1.2, -1), (0, -0.25), (-1.2, -1), (-1.2, 1)]
+MARKERS: tuple[Any, ...] = ("o", "s", "^", "D", "v", "P", "X", "*", HOURGLASS, BOW_TIE, "p")
 #: Brightness from which the text on a tile is dark.
 BRIGHT = 0.47
 #: Widths of one column and of two, inches, as in journals of the IEEE.

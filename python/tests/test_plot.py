@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import pytest
@@ -36,6 +37,25 @@ def test_a_figure_has_the_papers_look(results: ratewire.Results) -> None:
     assert {line.get_label() for line in drawn} >= {"xcp", "cubic"}
     assert {line.get_color() for line in drawn} <= set(_plot.PALETTE)
     assert figure.axes[0].xaxis.get_ticklabels()[0].get_fontfamily() == ["serif"]
+    pyplot.close(figure)
+
+
+def test_every_marker_and_ring_is_drawn() -> None:
+    from matplotlib import pyplot
+
+    axis = {"title": "x", "unit": "", "low": 0, "high": 20, "log": False, "names": []}
+    series = [
+        {"name": f"law {n}", "hue": n, "dash": 0, "mark": n, "kind": "marks", "margins": []}
+        | {"points": [[n, n]]}
+        for n in range(len(_plot.MARKERS))
+    ]
+    series.append({**series[0], "kind": "claimed", "hue": -1, "name": "claimed"})
+    data: dict[str, Any] = {"name": "a", "x": axis, "y": axis, "marks": [], "scale": None}
+    data["panels"] = [{"title": "", "series": series}]
+    figure = _plot.draw(data, None, two_columns=False, serif=False)
+    figure.draw_without_rendering()
+    ring = figure.axes[0].get_lines()[-1]
+    assert ring.get_markerfacecolor() == "none"
     pyplot.close(figure)
 
 
