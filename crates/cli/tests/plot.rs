@@ -226,6 +226,8 @@ fn mistakes_are_reported_with_place_and_remedy() {
             "'a.bmp' for '--out <FILE>': no figure has the extension \"bmp\"; allowed: svg, pdf, png, csv".into(),
         ),
         (&["out/hello", "queue"], 2, "--out <FILE>".into()),
+        (&["out/hello", "--law", "xcp"], 2, "<FIGURE>".into()),
+        (&["out/hello", "--y-log"], 2, "<FIGURE>".into()),
         (
             &["out", "queue", "-o", "a.svg"],
             3,

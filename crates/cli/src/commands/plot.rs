@@ -42,10 +42,10 @@ struct SizeArgs {
     #[arg(long, value_name = "N", default_value = "1", value_parser = ["1", "2"])]
     columns: String,
     /// Width: 3.5in, 89mm, 8.9cm or 252pt; without a unit in inches
-    #[arg(long, value_name = "LENGTH", conflicts_with = "columns", value_parser = Style::side)]
+    #[arg(long, value_name = "LENGTH", conflicts_with = "columns", requires = "figure", value_parser = Style::side)]
     width: Option<Length>,
     /// Height, as the width is given [default: what fits the width and the content]
-    #[arg(long, value_name = "LENGTH", value_parser = Style::side)]
+    #[arg(long, value_name = "LENGTH", requires = "figure", value_parser = Style::side)]
     height: Option<Length>,
     /// Height of letters in points
     #[arg(long, value_name = "PT", default_value = "8", value_parser = Style::letters)]
@@ -59,16 +59,16 @@ struct SizeArgs {
 #[command(next_help_heading = "Axes")]
 struct AxisArgs {
     /// Range of the horizontal axis in its unit: 2..8; an end may be missing, as in ..8
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = range)]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, requires = "figure", value_parser = range)]
     x_range: Option<Range>,
     /// Range of the vertical axis in its unit: 0..20; an end may be missing, as in 5..
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = range)]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, requires = "figure", value_parser = range)]
     y_range: Option<Range>,
     /// Draw the horizontal axis logarithmic; --x-log=false draws it linear
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", requires = "figure")]
     x_log: Option<bool>,
     /// Draw the vertical axis logarithmic; --y-log=false draws it linear
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", requires = "figure")]
     y_log: Option<bool>,
 }
 
@@ -76,16 +76,16 @@ struct AxisArgs {
 #[command(next_help_heading = "Lines")]
 struct LineArgs {
     /// Laws whose lines are drawn, in this order: xcp,cubic [default: all]
-    #[arg(long, short, alias = "laws", value_delimiter = ',', value_parser = listed)]
+    #[arg(long, short, alias = "laws", value_delimiter = ',', requires = "figure", value_parser = listed)]
     law: Vec<String>,
     /// Flows whose lines are drawn, in this order: flow-1,bulk* [default: all]
-    #[arg(long, alias = "flows", value_delimiter = ',', value_parser = listed)]
+    #[arg(long, alias = "flows", value_delimiter = ',', requires = "figure", value_parser = listed)]
     flow: Vec<String>,
     /// Part of the time of a figure over time: "5 s .. 30 s"
-    #[arg(long, value_name = "A..B", value_parser = times)]
+    #[arg(long, value_name = "A..B", requires = "figure", value_parser = times)]
     during: Option<(Time, Time)>,
     /// Another name of a line, a law or a flow: newreno=Reno. May be given several times
-    #[arg(long, value_name = "OLD=NEW", value_parser = renamed)]
+    #[arg(long, value_name = "OLD=NEW", requires = "figure", value_parser = renamed)]
     name: Vec<(String, String)>,
     /// Panels of a figure over time: a panel a law or a flow where more than three lines would
     /// share one (auto), always one panel, or each law or flow apart
