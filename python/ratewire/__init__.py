@@ -44,6 +44,7 @@ from ratewire._ratewire import (
 from ratewire._results import (
     Claim,
     Comparison,
+    FigureChoice,
     FigureInfo,
     Reproduction,
     Results,
@@ -64,6 +65,7 @@ __all__ = [
     "Error",
     "Expectation",
     "Figure",
+    "FigureChoice",
     "FigureInfo",
     "FileError",
     "Flow",

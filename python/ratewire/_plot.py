@@ -10,18 +10,24 @@ from ratewire._errors import Error, SettingError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
-#: Colours of laws and flows, as on the page.
+#: Colours of laws, and after them the tones of flows, as on the page.
 PALETTE = (
     "#0072b2", "#d55e00", "#008a63", "#b8558f", "#9a6a00", "#8c1d3f",
-    "#6a4fc0", "#5f6670", "#0090a8", "#5d8a00", "#e0457b", "#1f3f77",
+    "#6a4fc0", "#a838d8", "#0090a8", "#5d8a00", "#d81e2c", "#1f3f77",
+    "#1f2a38", "#8a7a63", "#566a84", "#93889a", "#4f4236", "#7f9383",
 )  # fmt: skip
 #: Colour of series that have none of their own.
 INK = "#000000"
 #: Dashes in widths of the line, and markers, by number.
 DASHES = ("solid", (0, (5, 2.5)), (0, (1.5, 2)), (0, (6, 2, 1.5, 2)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HOURGLASS = [(-1, 1.2), (1, 1.2), (0.25, 0), (1, -1.2), (-1, -1.2), (-0.25, 0), (-1, 1.2)]
+BOW_TIE = [(-1.2, 1), (0, 0.25), (1.2, 1), (1.2, -1), (0, -0.25), (-1.2, -1), (-1.2, 1)]
+MARKERS: tuple[Any, ...] = ("o", "s", "^", "D", "v", "P", "X", "*", HOURGLASS, BOW_TIE, "p")
+#: Brightness from which the text on a tile is dark.
+BRIGHT = 0.47
 #: Widths of one column and of two, inches, as in journals of the IEEE.
 ONE_COLUMN, TWO_COLUMNS = 3.5, 7.16
 #: Size of letters, points.
@@ -47,6 +53,8 @@ def draw(
         for number, (panel, one) in enumerate(zip(figure["panels"], axes, strict=True)):
             _panel(figure, panel, one, is_first=number == 0, is_own=ax is None)
         _legend(axes, is_own=ax is None)
+        if ax is None and figure["scale"]:
+            _scale(figure["scale"], axes)
         whole = axes[0].get_figure(root=True)
         if whole is None:
             raise SettingError("the axes in `ax` belong to no figure")
@@ -175,23 +183,43 @@ def _series(
                 ax.errorbar(
                     xs, ys, bars, fmt="none", ecolor=colour, elinewidth=0.09 * FONT, capsize=2
                 )
+        case "claimed":
+            ring = {"markersize": FONT, "markeredgewidth": 0.12 * FONT, "markerfacecolor": "none"}
+            ax.plot(xs, ys, "o", **{**own, **ring})
         case "tiles":
-            _tiles(figure, ax, series, colour)
+            _tiles(figure["scale"], ax, series)
 
 
-def _tiles(figure: dict[str, Any], ax: Axes, series: dict[str, Any], colour: str) -> None:
+def _tiles(scale: dict[str, Any], ax: Axes, series: dict[str, Any]) -> None:
     from matplotlib.patches import Rectangle
 
-    every = [one for panel in figure["panels"] for one in panel["series"]]
-    known = [value for one in every for value in one["values"] if value is not None]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    colours = _colours(scale)
+    ax.grid(visible=False)
     for (x, y), value in zip(series["points"], series["values"], strict=True):
         if y is None or value is None:
             continue
-        part = 0.5 if low == high else (value - low) / (high - low)
-        tile = Rectangle((x - 0.5, y - 0.5), 1, 1, color=colour, alpha=0.08 + 0.84 * part)
-        ax.add_patch(tile)
-        ax.text(x, y, f"{value:.4g}", ha="center", va="center")
+        own = colours.to_rgba(value)
+        ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=own, edgecolor="white"))
+        brightness = 0.299 * own[0] + 0.587 * own[1] + 0.114 * own[2]
+        ink = INK if brightness > BRIGHT else "white"
+        ax.text(x, y, f"{value:.3g}", ha="center", va="center", color=ink)
+
+
+def _scale(scale: dict[str, Any], axes: Sequence[Axes]) -> None:
+    """The scale of tiles, above the panels of a new figure."""
+    whole = axes[0].get_figure(root=True)
+    if whole is not None:
+        bar = whole.colorbar(_colours(scale), ax=list(axes), location="top", aspect=40)
+        bar.set_label(_label(scale), loc="left")
+
+
+def _colours(scale: dict[str, Any]) -> ScalarMappable:
+    """The colours of a scale."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LogNorm, Normalize
+
+    kind = LogNorm if scale["log"] else Normalize
+    return ScalarMappable(kind(scale["low"], scale["high"], clip=True), "viridis")
 
 
 def _legend(axes: Sequence[Axes], *, is_own: bool) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Union
 
 from ratewire import _ratewire
 from ratewire._decode import decoded
@@ -19,6 +19,7 @@ from ratewire._summary import Expectation, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from typing_extensions import Unpack
 
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
 
@@ -35,6 +36,29 @@ class FigureInfo:
     """Unit of its values; empty for plain numbers."""
     parts: list[str]
     """What can follow the name and a slash, such as links: ``queue/bottleneck``."""
+
+
+class FigureChoice(TypedDict, total=False):
+    """What of a figure is drawn: keywords of ``plot`` and ``draw``, as options of the command."""
+
+    panels: Literal["auto", "one", "each"]
+    """Panels of a figure over time."""
+    laws: Sequence[str]
+    """Laws whose lines are drawn, in this order."""
+    flows: Sequence[str]
+    """Flows whose lines are drawn, in this order."""
+    during: tuple[float | str, float | str]
+    """First and last time, in seconds or as text with a unit: ``("5 s", "30 s")``."""
+    names: Mapping[str, str]
+    """By line, law or flow: what the figure calls it."""
+    x_range: tuple[float | None, float | None]
+    """Range of the horizontal axis in its unit; an end may be None."""
+    y_range: tuple[float | None, float | None]
+    """Range of the vertical axis in its unit; an end may be None."""
+    x_log: bool
+    """Whether the horizontal axis is logarithmic."""
+    y_log: bool
+    """Whether the vertical axis is logarithmic."""
 
 
 class _Native(Protocol):
@@ -94,25 +118,64 @@ class _Figured(_Paged):
         *,
         two_columns: bool = False,
         serif: bool = False,
+        **choice: Unpack[FigureChoice],
     ) -> Figure:
         """Draws a figure with matplotlib in the look of a paper, and returns matplotlib's figure.
 
         ``figure`` is a name of :attr:`figures`, such as ``throughput`` or ``queue/bottleneck``.
-        ``ax`` are the axes to draw on, one for each panel. Needs matplotlib.
+        ``ax`` are the axes to draw on, one for each panel. :class:`FigureChoice` chooses lines,
+        time and axes. Needs matplotlib.
         """
         from ratewire._plot import draw
 
-        data = json.loads(self._figures.json(figure))
+        data = json.loads(self._figures.json(figure, _chosen(choice)))
         return draw(data, ax, two_columns=two_columns, serif=serif)
 
     def draw(
-        self, figure: str, path: Path, *, two_columns: bool = False, serif: bool = False
+        self,
+        figure: str,
+        path: Path,
+        *,
+        two_columns: bool = False,
+        serif: bool = False,
+        width: float | str | None = None,
+        height: float | str | None = None,
+        font_size: float = 8.0,
+        **choice: Unpack[FigureChoice],
     ) -> None:
         """Writes a figure as the command draws it: svg, pdf, png or csv, by the path's ending.
 
-        Needs no matplotlib. An earlier file is replaced.
+        ``width`` and ``height`` are inches, or text with a unit: ``"89mm"``. ``font_size`` is the
+        height of letters in points. :class:`FigureChoice` chooses lines, time and axes. Needs no
+        matplotlib. An earlier file is replaced.
         """
-        self._figures.write(figure, os.fspath(path), two_columns, serif)
+        style = {
+            "two_columns": two_columns,
+            "serif": serif,
+            "width": width,
+            "height": height,
+            "font_size": font_size,
+        }
+        self._figures.write(figure, os.fspath(path), style, _chosen(choice))
+
+
+def _chosen(choice: FigureChoice) -> dict[str, Any]:
+    """A choice as the native module takes it: with every key."""
+    known = FigureChoice.__annotations__
+    for key in choice:
+        if key not in known:
+            raise TypeError(f"unexpected keyword argument {key!r}; known: {', '.join(known)}")
+    return {
+        "panels": choice.get("panels", "auto"),
+        "laws": list(choice.get("laws", ())),
+        "flows": list(choice.get("flows", ())),
+        "during": choice.get("during"),
+        "names": list(choice.get("names", {}).items()),
+        "x_range": choice.get("x_range", (None, None)),
+        "y_range": choice.get("y_range", (None, None)),
+        "x_log": choice.get("x_log"),
+        "y_log": choice.get("y_log"),
+    }
 
 
 class Results(_Figured):

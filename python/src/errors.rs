@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ratewire::{Error, Failed, scenario};
@@ -125,9 +125,17 @@ pub fn of_failures(py: Python<'_>, failures: &[Failed]) -> PyResult<()> {
     Err(caused(py, PyErr::from_value(class(py, "RunError")?.call1((&text,))?), &text))
 }
 
-/// Warns in the name of the code that called the package.
+/// Warns of a scenario in the name of the code that called the package.
 pub fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
-    let class = class(py, "ScenarioWarning")?;
+    warn_as(py, class(py, "ScenarioWarning")?, text)
+}
+
+/// Warns of what a figure leaves out in the name of the code that called the package.
+pub fn note(py: Python<'_>, text: &str) -> PyResult<()> {
+    warn_as(py, py.get_type::<PyUserWarning>(), text)
+}
+
+fn warn_as(py: Python<'_>, class: Bound<'_, PyType>, text: &str) -> PyResult<()> {
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
     PyErr::warn(py, &class, &text, STACK)
 }

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ratewire::{Experiment, World, expand_values};
 use ratewire_command_line::{Exit, whole_number};
 use ratewire_report::compare::FigureName;
+use ratewire_units::{Duration, Time};
 
 use crate::output::fail;
 
@@ -55,6 +56,18 @@ pub(crate) fn command_line() -> Vec<String> {
 /// Parses one name of a list; spaces after commas are allowed.
 pub(crate) fn listed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_string())
+}
+
+/// Parses a part of a run: two times, as `during` of a scenario's `[[expect]]` has them.
+pub(crate) fn times(text: &str) -> Result<(Time, Time), String> {
+    let allowed = "allowed: two times such as \"5 s .. 30 s\"";
+    let (from, to) = text.split_once("..").ok_or(allowed)?;
+    let time = |text: &str| -> Result<Time, String> {
+        let since: Duration = text.trim().parse().map_err(|e| format!("{e}; {allowed}"))?;
+        Ok(Time::ZERO + since)
+    };
+    let (from, to) = (time(from)?, time(to)?);
+    if from < to { Ok((from, to)) } else { Err(format!("the earlier time comes first; {allowed}")) }
 }
 
 /// Seeds, in order: `1..5` or `1,2,3`.

@@ -80,6 +80,126 @@ fn comparisons_and_sweeps_have_figures() {
 }
 
 #[test]
+fn a_folder_with_several_pages_has_the_figures_of_all() {
+    let folder = folder("plot-pages");
+    write(&folder, "hello.toml", HELLO);
+    let short = ["--set", "duration=1s", "--quiet", "--out", "out"];
+    made(&folder, &[&["run", "hello.toml", "--law", "xcp"], &short[..]].concat());
+    let before = listed(&folder, "out");
+    let compare = ["compare", "hello.toml", "--law", "xcp,cubic", "--seed", "1"];
+    made(&folder, &[&compare[..], &short].concat());
+    let names = listed(&folder, "out");
+    for name in ["report:queue", "comparison:queue", "laws/utilisation"] {
+        assert!(names.iter().any(|known| known == name), "{name}: {names:?}");
+    }
+    assert!(before.iter().any(|name| name == "queue") && !names.iter().any(|n| n == "queue"));
+    let printed = out(&ratewire(&folder, &["plot", "out"]));
+    assert!(printed.starts_with("out/report.html\n  report:throughput "), "{printed}");
+    assert!(printed.contains("\nout/comparison.html\n  comparison:throughput "), "{printed}");
+    let csv = |name: &str| {
+        made(&folder, &["plot", "out", name, "-o", "figure.csv"]);
+        std::fs::read_to_string(folder.join("figure.csv")).expect("the file")
+    };
+    assert!(!csv("report:queue").contains("cubic") && csv("comparison:queue").contains("cubic"));
+    assert!(csv("laws/utilisation").contains("cubic"));
+    assert!(csv("comparison:queue/s1->r1").contains("cubic"));
+    let wrong = |name: &str| {
+        let done = ratewire(&folder, &["plot", "out", name, "-o", "figure.csv"]);
+        assert_eq!(done.status.code(), Some(2), "{name}");
+        err(&done)
+    };
+    let says = "ratewire: out/report.html, out/comparison.html: several pages have a figure \"queue\": \
+                write report:queue or comparison:queue\n";
+    assert_eq!(wrong("queue"), says);
+    let says = "out/report.html, out/comparison.html: no figure is called \"qeue\"; did you mean";
+    assert!(wrong("qeue").contains(says), "{}", wrong("qeue"));
+    let says = "out/comparison.html: no figure is called \"qeue\"; did you mean \"queue\"?";
+    assert!(wrong("comparison:qeue").contains(says), "{}", wrong("comparison:qeue"));
+    // One page alone is not ambiguous.
+    made(&folder, &["plot", "out/comparison.html", "queue", "-o", "figure.csv"]);
+}
+
+#[test]
+fn what_is_chosen_is_drawn() {
+    let folder = folder("plot-chosen");
+    write(&folder, "hello.toml", HELLO);
+    made(&folder, &["run", "hello.toml", "--law", "xcp,cubic,newreno", "--quiet"]);
+    let drawn = |figure: &str, file: &str, options: &[&str]| {
+        let args = [&["plot", "out/hello", figure, "-o", file], options].concat();
+        let done = ratewire(&folder, &args);
+        assert_eq!(done.status.code(), Some(0), "{args:?}: {}", err(&done));
+        (std::fs::read_to_string(folder.join(file)).expect("the file"), err(&done))
+    };
+    let size = ["--width", "89mm", "--height", "2.5in", "--font-size", "7"];
+    let (svg, _) = drawn("queue", "a.svg", &size);
+    assert!(svg.contains("width=\"252.28pt\" height=\"180pt\""), "{svg}");
+    assert!(svg.contains("font-size=\"7\""), "{svg}");
+    let lines = ["--law", "newreno, xcp", "--name", "newreno=Reno", "--during", "1 s .. 2 s"];
+    let (csv, note) = drawn("queue", "a.csv", &lines);
+    let row = |row: Option<&str>| -> Vec<String> {
+        row.expect("a row").split(',').map(String::from).collect()
+    };
+    let (first, last) = (row(csv.lines().nth(1)), row(csv.lines().last()));
+    assert!(first[0].starts_with("Reno") && last[0].starts_with("xcp"), "{csv}");
+    assert!(!csv.contains("cubic") && note.is_empty(), "{note}");
+    let seconds = |row: &[String]| row[1].parse::<f64>().expect("a number");
+    assert!(seconds(&first) >= 1.0 && seconds(&last) <= 2.0, "{csv}");
+    let (csv, _) = drawn("throughput", "a.csv", &["--flow", "s1-d1", "--x-range", "1..2"]);
+    assert!(csv.lines().skip(1).all(|row| row.contains("s1->d1")), "{csv}");
+    let axes = ["--y-log", "--x-range", "..2", "--panels", "one"];
+    let (svg, note) = drawn("throughput", "a.svg", &axes);
+    assert!(svg.contains("clip-path"), "{svg}");
+    let says =
+        "points of throughput are not above 0, and its logarithmic vertical axis leaves them out";
+    assert!(note.starts_with("note: ") && note.trim_end().ends_with(says), "{note}");
+}
+
+#[test]
+fn choices_that_no_figure_offers_are_refused_with_what_is_allowed() {
+    let folder = folder("plot-refused");
+    write(&folder, "hello.toml", HELLO);
+    made(&folder, &["run", "hello.toml", "--law", "xcp,cubic", "--quiet"]);
+    for (options, says) in [
+        (
+            &["--width", "3.5ft"][..],
+            "\"3.5ft\" is no length; allowed: a number with in, mm, cm or pt",
+        ),
+        (&["--width", "200in"], "14400 pt is no side of a figure; allowed: 0.5in to 100in"),
+        (&["--height", "1mm"], "2.83 pt is no side of a figure; allowed: 0.5in to 100in"),
+        (
+            &["--width", "3in", "--columns", "2"],
+            "'--width <LENGTH>' cannot be used with '--columns",
+        ),
+        (&["--font-size", "100"], "letters cannot be 100 pt high; allowed: 3pt to 72pt"),
+        (
+            &["--height", "0.7in"],
+            "a.svg: queue has no room in 50.4 pt of height with letters of 8 pt",
+        ),
+        (&["--y-range", "5"], "allowed: numbers in the unit of the axis such as 0..20"),
+        (&["--y-range", ".."], "allowed: numbers in the unit of the axis such as 0..20"),
+        (&["--x-range", "3..2"], "the lesser number comes first"),
+        (&["--x-range", "100.."], "the horizontal axis of queue cannot have the range 100.."),
+        (
+            &["--law", "cubc"],
+            "no law is called \"cubc\"; did you mean \"cubic\"? known: xcp, cubic",
+        ),
+        (&["--flow", "s1-d1"], "queue has no lines of single flows, so none can be chosen"),
+        (&["--during", "1 s"], "allowed: two times such as \"5 s .. 30 s\""),
+        (&["--during", "2s..1s"], "the earlier time comes first"),
+        (&["--during", "1s..1h"], "at 3600 s the run has ended; its duration is 2 s"),
+        (&["--name", "xcp"], "allowed: the name of a line and another one, such as newreno=Reno"),
+        (&["--name", "rcp=RCP"], "no line is called \"rcp\"; did you mean \"xcp\"?"),
+        (&["--y-log=maybe"], "invalid value 'maybe' for '--y-log"),
+    ] {
+        let args = [&["plot", "out/hello", "queue", "-o", "a.svg"], options].concat();
+        let done = ratewire(&folder, &args);
+        assert_eq!(done.status.code(), Some(2), "{args:?}: {}", err(&done));
+        assert!(err(&done).contains(says), "{args:?}: {}", err(&done));
+        assert!(!folder.join("a.svg").exists(), "{args:?}");
+    }
+}
+
+#[test]
 fn mistakes_are_reported_with_place_and_remedy() {
     let folder = folder("plot-wrong");
     write(&folder, "hello.toml", HELLO);
@@ -106,6 +226,8 @@ fn mistakes_are_reported_with_place_and_remedy() {
             "'a.bmp' for '--out <FILE>': no figure has the extension \"bmp\"; allowed: svg, pdf, png, csv".into(),
         ),
         (&["out/hello", "queue"], 2, "--out <FILE>".into()),
+        (&["out/hello", "--law", "xcp"], 2, "<FIGURE>".into()),
+        (&["out/hello", "--y-log"], 2, "<FIGURE>".into()),
         (
             &["out", "queue", "-o", "a.svg"],
             3,

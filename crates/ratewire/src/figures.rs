@@ -1,33 +1,70 @@
 //! Figures of results, to be drawn for a paper.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ratewire_files::RESULTS;
-use ratewire_report::draw::{self, Figure, Format, Listed, Panels, Style};
+use ratewire_report::draw::{self, Choice, Chosen, Figure, Format, Listed, Panels, Style};
 use ratewire_report::html;
 
 use crate::folder::{COMPARISON, REPORT, SWEEP, write_whole};
 use crate::results::error::unknown;
 use crate::{Error, Results};
 
-/// Pages of results, in the order in which a folder is searched.
+/// Pages of results, in the order in which the figures of a folder are listed.
 const PAGES: [&str; 3] = [REPORT[0], COMPARISON[0], SWEEP[0]];
 
 /// The figures of results: of runs, of a comparison, or of a sweep.
 ///
-/// They are those of the page, with the same points, units and axes. Each can be drawn for a paper
+/// They are those of the pages, with the same points, units and axes. Each can be drawn for a paper
 /// ([`Figure::svg`], [`Figure::csv`]) and written into a file ([`Figures::write`]).
+///
+/// A folder may have pages of several commands. `queue` is then the figure of the page that has
+/// one; where several have, `report:queue` and `comparison:queue` say which is meant.
 #[derive(Debug)]
 pub struct Figures {
+    pages: Vec<FigurePage>,
+}
+
+/// The figures of a page.
+#[derive(Debug)]
+struct FigurePage {
     place: PathBuf,
-    of_page: draw::Figures,
+    figures: draw::Figures,
+}
+
+impl FigurePage {
+    fn load(place: PathBuf) -> Result<FigurePage, Error> {
+        let wrong = |path: &Path, source: io::Error| Error::Read { path: path.into(), source };
+        let bytes = ratewire_files::read(&place, RESULTS).map_err(|e| wrong(&place, e.into()))?;
+        let figures = draw::Figures::read(&String::from_utf8_lossy(&bytes));
+        let figures = figures.map_err(|e| wrong(&place, io::Error::other(e)))?;
+        Ok(FigurePage { place, figures })
+    }
+
+    /// The name before the colon: `report` of `report.html`.
+    fn name(&self) -> Cow<'_, str> {
+        self.place.file_stem().unwrap_or_default().to_string_lossy()
+    }
+
+    fn wrong(&self, error: draw::Error) -> Error {
+        let why = match error {
+            draw::Error::Unknown { what, name, known } => {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                unknown(what, &name, &known)
+            }
+            other => other.to_string(),
+        };
+        Error::Figure(format!("{}: {why}", self.place.display()))
+    }
 }
 
 impl Figures {
     /// The figures of a page of results in memory; none if nothing ran.
     pub(crate) fn of_page(place: PathBuf, html: &str) -> Figures {
-        Figures { place, of_page: draw::Figures::read(html).unwrap_or_default() }
+        let figures = draw::Figures::read(html).unwrap_or_default();
+        Figures { pages: vec![FigurePage { place, figures }] }
     }
 
     /// The figures of a folder of results, or of a page such as `report.html`.
@@ -39,55 +76,107 @@ impl Figures {
     /// [`Error::Read`] if there are no results, or results of a version that kept no figures.
     pub fn load(results: impl AsRef<Path>) -> Result<Figures, Error> {
         let results = results.as_ref();
-        let wrong = |path: &Path, source: io::Error| Error::Read { path: path.into(), source };
-        let page = if results.is_dir() {
-            let pages = PAGES.map(|page| results.join(page));
-            let found = pages.into_iter().find(|page| page.is_file());
-            found.ok_or_else(|| {
-                let why = "no results are there; name a folder that `ratewire run`, `compare` or \
-                           `sweep` wrote, or its page";
-                wrong(results, io::Error::other(why))
-            })?
-        } else {
-            results.to_path_buf()
-        };
-        let bytes = ratewire_files::read(&page, RESULTS).map_err(|e| wrong(&page, e.into()))?;
-        let of_page = draw::Figures::read(&String::from_utf8_lossy(&bytes));
-        let of_page = of_page.map_err(|e| wrong(&page, io::Error::other(e)))?;
-        Ok(Figures { place: page, of_page })
+        if !results.is_dir() {
+            return Ok(Figures { pages: vec![FigurePage::load(results.to_path_buf())?] });
+        }
+        let pages = PAGES.map(|page| results.join(page)).into_iter().filter(|page| page.is_file());
+        let pages = pages.map(FigurePage::load).collect::<Result<Vec<FigurePage>, Error>>()?;
+        if pages.is_empty() {
+            let why = "no results are there; name a folder that `ratewire run`, `compare` or \
+                       `sweep` wrote, or its page";
+            let source = io::Error::other(why);
+            return Err(Error::Read { path: results.into(), source });
+        }
+        Ok(Figures { pages })
     }
 
-    /// The page that the figures are of.
-    pub fn place(&self) -> &Path {
-        &self.place
+    /// The figures of each page, in the order of the page.
+    ///
+    /// A name that several pages have begins with its page: `report:queue`. Of plots of links,
+    /// those of the first link are listed; [`Figures::parts`] has the others.
+    pub fn by_page(&self) -> impl Iterator<Item = (&Path, Vec<Listed>)> {
+        self.pages.iter().map(|page| {
+            let named = page.figures.list().into_iter().map(|one| {
+                let is_twice = self.pages_with(&one.name).count() > 1;
+                match is_twice {
+                    true => Listed { name: format!("{}:{}", page.name(), one.name), ..one },
+                    false => one,
+                }
+            });
+            (page.place.as_path(), named.collect())
+        })
     }
 
-    /// The figures, in the order of the page. Of plots of links, those of the first link are
-    /// listed; [`Figures::parts`] has the others.
+    /// The figures of all pages, as [`Figures::by_page`] names them.
     pub fn list(&self) -> Vec<Listed> {
-        self.of_page.list()
+        self.by_page().flat_map(|(_, listed)| listed).collect()
     }
 
     /// What can follow a figure's name and a slash: links, of plots of links; swept keys, of a
     /// sweep's figures. Empty for other figures.
     pub fn parts(&self, name: &str) -> Vec<String> {
-        self.of_page.parts(name)
+        self.find(name).map_or_else(|_| Vec::new(), |(page, name)| page.figures.parts(name))
     }
 
     /// The figure of a name: `throughput`; `queue`, or `queue/LINK` for a link that is not the
     /// first; of a sweep `utilisation`, or `utilisation/KEY` to draw it against that key.
     ///
     /// # Errors
-    /// [`Error::Figure`] if there is none.
+    /// [`Error::Figure`] if there is none, or if several pages have one.
     pub fn figure(&self, name: &str, panels: Panels) -> Result<Figure, Error> {
-        self.of_page.figure(name, panels).map_err(|e| match e {
-            draw::Error::Unknown { name, known } => {
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                let why = unknown("figure", &name, &known);
-                Error::Figure(format!("{}: {why}", self.place.display()))
+        let choice = Choice { panels, ..Choice::default() };
+        self.choose(name, &choice).map(|chosen| chosen.figure)
+    }
+
+    /// The figure of a name, with the lines, names, time and axes that are chosen.
+    ///
+    /// # Errors
+    /// [`Error::Figure`] if there is none, if several pages have one, or if the figure does not
+    /// offer what is chosen.
+    pub fn choose(&self, name: &str, choice: &Choice) -> Result<Chosen, Error> {
+        let (page, name) = self.find(name)?;
+        page.figures.choose(name, choice).map_err(|e| page.wrong(e))
+    }
+
+    /// The pages that may have a figure of this name.
+    fn pages_with(&self, name: &str) -> impl Iterator<Item = &FigurePage> {
+        self.pages.iter().filter(move |page| page.figures.has(name))
+    }
+
+    /// The page that has a figure, and the figure's name there.
+    fn find<'a>(&self, name: &'a str) -> Result<(&FigurePage, &'a str), Error> {
+        if let Some((of, rest)) = name.split_once(':')
+            && let Some(page) = self.pages.iter().find(|page| page.name() == of)
+        {
+            return Ok((page, rest));
+        }
+        if let [page] = self.pages.as_slice() {
+            return Ok((page, name));
+        }
+        let found: Vec<&FigurePage> = self.pages_with(name).collect();
+        let places: Vec<String> =
+            self.pages.iter().map(|p| p.place.display().to_string()).collect();
+        let places = places.join(", ");
+        match found.as_slice() {
+            [page] => Ok((page, name)),
+            [] => {
+                let all: Vec<Listed> =
+                    self.pages.iter().flat_map(|page| page.figures.list()).collect();
+                let mut known: Vec<&str> = Vec::new();
+                for listed in &all {
+                    if !known.contains(&listed.name.as_str()) {
+                        known.push(&listed.name);
+                    }
+                }
+                Err(Error::Figure(format!("{places}: {}", unknown("figure", name, &known))))
             }
-            other => Error::Figure(format!("{}: {other}", self.place.display())),
-        })
+            several => {
+                let names = several.iter().map(|page| format!("{}:{name}", page.name()));
+                let names = names.collect::<Vec<_>>().join(" or ");
+                let why = format!("several pages have a figure {name:?}: write {names}");
+                Err(Error::Figure(format!("{places}: {why}")))
+            }
+        }
     }
 
     /// Writes a figure in one step, with missing folders, in the format that the extension of the

@@ -136,7 +136,9 @@ pub use listen::{
 };
 pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
-pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
+pub use ratewire_report::draw::{
+    AxisChoice, Choice, Chosen, Columns, Figure, Length, Listed, Panels, Style,
+};
 #[doc(hidden)]
 pub use results::error::unknown;
 pub use results::{Error, Failed, OfLaw, Results, Run};

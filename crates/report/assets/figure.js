@@ -27,6 +27,9 @@ const MARKS = [
   [[0, -1.3], [1.1, -0.2], [0.8, 1], [-0.8, 1], [-1.1, -0.2]],
 ];
 
+// Distance of lines of text, in heights of letters.
+const LINE = 1.2;
+
 const axisLabel = (axis) => (axis.unit ? `${axis.title} (${axis.unit})` : axis.title);
 const seriesLabel = (series) => (series.name + " " + series.part).trim();
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -65,7 +68,24 @@ function part(axis, value) {
 
 function ticksOf(axis, wanted) {
   if (axis.names.length) return axis.names.map((name, i) => [i, name]);
-  return axis.log ? logTicks(axis, wanted) : linearTicks(axis, wanted);
+  const ticks = axis.log ? logTicks(axis, wanted) : [];
+  // A short logarithmic axis may have few numbers that are as round.
+  const isShort = !axis.log || axis.high / axis.low < 10;
+  return isShort && ticks.length < 3 ? linearTicks(axis, wanted) : ticks;
+}
+
+// The ticks whose labels do not touch; `room` gives the part of the axis that a label takes.
+function spacedTicks(axis, all, room) {
+  const fit = (ticks) => ticks.every(([value, label], i) => {
+    const next = ticks[i + 1];
+    return !next || part(axis, next[0]) - part(axis, value) >= (room(label) + room(next[1])) / 2;
+  });
+  const powers = all.filter(([value]) => Math.abs(tenTo(decade(value)) / value - 1) < 1e-6);
+  const ticks = axis.log && powers.length > 1 && !fit(all) ? powers : all;
+  for (let step = 1; ; step++) {
+    const kept = ticks.filter((_, i) => i % step === 0);
+    if (fit(kept)) return kept;
+  }
 }
 
 function linearTicks({ low, high }, wanted) {
@@ -103,6 +123,7 @@ function textWidth(text) {
     if ("ijlI.,:;|!' ".includes(c)) width += 0.28;
     else if ("ftr-()[]/".includes(c)) width += 0.34;
     else if ("mwMW%@".includes(c)) width += 0.86;
+    else if (c === "…") width += 1;
     else if (c >= "A" && c <= "Z") width += 0.68;
     else if (c.codePointAt(0) < 0x80) width += 0.556;
     else width += c.codePointAt(0) < 0x1100 ? 0.6 : 1;
@@ -110,40 +131,94 @@ function textWidth(text) {
   return width;
 }
 
+// The text, or its beginning and end around "…" where it has no room.
+function fittedText(text, room) {
+  if (textWidth(text) <= room) return text;
+  const letters = [...text];
+  let [head, tail, left] = [0, 0, room - textWidth("…")];
+  while (head + tail < letters.length) {
+    left -= textWidth(head <= tail ? letters[head] : letters[letters.length - 1 - tail]);
+    if (left < 0) break;
+    if (head <= tail) head++;
+    else tail++;
+  }
+  return letters.slice(0, head).join("") + "…" + letters.slice(letters.length - tail).join("");
+}
+
+// The lines of a text that is broken at spaces; each has room.
+function wrappedText(text, room) {
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const joined = lines.length ? lines[lines.length - 1] + " " + word : "";
+    if (joined && textWidth(joined) <= room) lines[lines.length - 1] = joined;
+    else lines.push(word);
+  }
+  return lines.map((line) => fittedText(line, room));
+}
+
 function layoutOf(figure, width, font) {
   const panels = Math.max(1, figure.panels.length);
   const legend = [];
   let [x, line] = [0, 0];
   for (const series of legendOf(figure)) {
-    const wide = (3.6 + textWidth(series.name)) * font;
+    const name = fittedText(series.name, width / font - 3.6);
+    const wide = (3.6 + textWidth(name)) * font;
     if (x > 0 && x + wide > width) [x, line] = [0, line + 1];
-    legend.push([series, x + 0.3 * font, (line * 1.45 + 0.8) * font]);
+    legend.push([series, name, x + 0.3 * font, (line * 1.45 + 0.8) * font]);
     x += wide;
   }
   const top = (legend.length ? (line + 1) * 1.45 * font + 0.3 * font : 0) + scaleHeight(figure, font);
   const rows = Math.ceil(panels / clamp(Math.floor(width / (15 * font)), 1, panels));
   const columns = Math.ceil(panels / rows);
   const apart = panels > 1;
-  const planeWidth = width / columns;
-  const high = apart ? clamp(0.6 * planeWidth, 7 * font, 13 * font) : clamp(0.44 * width, 12 * font, 24 * font);
-  const yTicks = ticksOf(figure.y, clamp(high / (2.6 * font), 2, 7));
-  const widest = (ticks) => Math.max(0, ...ticks.map((tick) => textWidth(tick[1]))) * font;
-  const left = 2.1 * font + widest(yTicks) + 0.6 * font;
-  const right = 1.2 * font;
-  const gaps = (columns - 1) * 1.6 * font;
-  const plane = [(width - left - right - gaps) / columns, high];
-  const xTicks = ticksOf(figure.x, clamp(plane[0] / (4 * font), 2, 9));
+  const high = apart ? clamp(0.6 * (width / columns), 7 * font, 13 * font) : clamp(0.44 * width, 12 * font, 24 * font);
+  const wide = (label) => textWidth(label) * font;
+  const widest = (ticks) => ticks.reduce((most, tick) => Math.max(most, wide(tick[1])), 0);
+  const shortened = (ticks, room) => ticks.map(([value, label]) => [value, fittedText(label, room)]);
+  const yTicks = shortened(
+    spacedTicks(figure.y, ticksOf(figure.y, clamp(high / (2.6 * font), 2, 7)), () => (1.25 * font) / high),
+    (0.35 * width) / font);
+  const above = apart ? (LINE + 0.4) * font : 0.6 * font;
+  // Below the legend, the title has the height of all planes and of the labels below them.
+  const beside = rows * high + above + 3.1 * font;
+  const yTitle = wrappedText(axisLabel(figure.y), beside / font);
+  // Rings go beyond the plane.
+  const isClaimed = figure.panels.some((panel) => panel.series.some((series) => series.kind === "claimed"));
+  const besidePlane = isClaimed ? 0.7 * font : 0.4 * font;
+  const left = (0.9 + LINE * yTitle.length) * font + widest(yTicks) + 0.2 * font + besidePlane;
+  // Labels at the ends of the axis go beyond it.
+  const wanted = (wide) => clamp(wide / (4 * font), 2, 9);
+  const ticks = figure.x.names.length ? [] : ticksOf(figure.x, wanted(width / columns));
+  const ends = [ticks[0], ticks[ticks.length - 1]].map((tick) => wide(tick?.[1] ?? "") / 2);
+  const right = Math.max(1.2 * font, ends[1] + 0.2 * font);
+  const gap = Math.max(1.6 * font, ends[0] + ends[1] + 0.5 * font);
+  const plane = [Math.max((width - left - right - (columns - 1) * gap) / columns, 0.1 * font), high];
+  let xTicks = ticksOf(figure.x, wanted(plane[0]));
   const step = plane[0] / Math.max(1, figure.x.names.length);
   const upright = figure.x.names.length > 0 && widest(xTicks) + 0.4 * font > step;
+  xTicks = spacedTicks(figure.x, xTicks, (label) =>
+    upright ? (1.1 * font) / plane[0] : (wide(label) + 0.4 * font) / plane[0]);
+  if (upright) xTicks = shortened(xTicks, 14);
   const labels = upright ? widest(xTicks) + 0.9 * font : 1.7 * font;
-  const title = apart ? 1.6 * font : 0.6 * font;
+  const titles = figure.panels.map((panel) => wrappedText(panel.title, plane[0] / font));
+  const title = apart ? (LINE * Math.max(1, ...titles.map((lines) => lines.length)) + 0.4) * font : 0.6 * font;
   const row = title + plane[1] + labels;
   const planes = figure.panels.map((_, panel) => {
     const [column, rowNumber] = [panel % columns, Math.floor(panel / columns)];
-    return [left + column * (plane[0] + 1.6 * font), top + title + rowNumber * (row + 0.4 * font)];
+    return [left + column * (plane[0] + gap), top + title + rowNumber * (row + 0.4 * font)];
   });
-  const height = top + rows * row + (rows - 1) * 0.4 * font + 1.4 * font;
-  return { width, height, legend, planes, plane, columns, xTicks, yTicks, upright };
+  const xTitle = wrappedText(axisLabel(figure.x), width / font - 0.4);
+  const below = (1.4 + LINE * (xTitle.length - 1)) * font;
+  const height = top + rows * row + (rows - 1) * 0.4 * font + below;
+  // The middles of both titles: those of the planes, unless a title has no room there.
+  const half = (lines) => lines.reduce((most, line) => Math.max(most, wide(line)), 0) / 2;
+  const [xHalf, yHalf] = [half(xTitle) + 0.2 * font, half(yTitle)];
+  const middle = left + ((plane[0] + gap) * columns - gap) / 2;
+  const up = Math.max((2 * (top + title) + rows * (row + 0.4 * font) - 0.4 * font - title - labels) / 2, top + yHalf);
+  return {
+    width, height, legend, planes, plane, columns, xTicks, yTicks, upright, titles, xTitle, yTitle, besidePlane,
+    across: Math.max(Math.min(middle, width - xHalf), xHalf), up,
+  };
 }
 
 // ---- drawing ---------------------------------------------------------------------------------
@@ -223,8 +298,9 @@ function drawFigure(figure, style) {
   };
   const tiles = (corner, series) => {
     const size = [layout.plane[0] / figure.x.names.length, layout.plane[1] / figure.y.names.length];
+    const have = haveValues(figure, size, font);
     return series.points.map(([x, y], i) => (series.values[i] == null ? ""
-      : drawTile(figure.scale, series.values[i], place(corner, x - 0.5, y + 0.5), size, font, series.told?.[i]))).join("");
+      : drawTile(figure.scale, series.values[i], place(corner, x - 0.5, y + 0.5), size, font, have, series.told?.[i]))).join("");
   };
   const drawSeries = (corner, all, number) => {
     const series = all[number];
@@ -250,17 +326,20 @@ function drawFigure(figure, style) {
   let out = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}${style.unit}" height="${height}${style.unit}" ` +
     `viewBox="0 0 ${width} ${height}" font-family="${style.family}" font-size="${short(font)}" fill="${ink}">\n` +
     `<title>${escapeXml(figure.title)}</title>\n`;
-  for (const [series, x, y] of layout.legend) {
+  for (const [series, name, x, y] of layout.legend) {
     const end = x + 2.4 * font;
     if (!["dots", "marks", "claimed"].includes(series.kind)) out += stroke(series, `M${at(x, y)}H${short(end)}`);
-    out += marker(series, (x + end) / 2, y) + text(end + 0.4 * font, y + 0.35 * font, "start", series.name);
+    out += marker(series, (x + end) / 2, y) + text(end + 0.4 * font, y + 0.35 * font, "start", name);
   }
   const thin = short(0.06 * font);
   layout.planes.forEach((corner, number) => {
     const panel = figure.panels[number];
     const [left, top] = corner;
     const [right, bottom] = [left + layout.plane[0], top + layout.plane[1]];
-    if (figure.panels.length > 1) out += text(left, top - 0.45 * font, "start", panel.title);
+    if (figure.panels.length > 1) {
+      const lines = layout.titles[number];
+      lines.forEach((line, i) => { out += text(left, top - (LINE * (lines.length - 1 - i) + 0.45) * font, "start", line); });
+    }
     let [lines, labels] = ["", ""];
     for (const [value, tick] of layout.xTicks) {
       const [x] = place(corner, value, figure.y.low);
@@ -272,7 +351,7 @@ function drawFigure(figure, style) {
     for (const [value, tick] of layout.yTicks) {
       const [, y] = place(corner, figure.x.low, value);
       lines += `M${at(left, y)}H${short(right)}`;
-      if (number % layout.columns === 0) labels += text(left - 0.4 * font, y + 0.35 * font, "end", tick);
+      if (number % layout.columns === 0) labels += text(left - layout.besidePlane, y + 0.35 * font, "end", tick);
     }
     // Between tiles there is nothing to read off, and lines would cross their numbers.
     out += (figure.scale ? "" : `<path d="${lines}" stroke="${grid}" stroke-width="${thin}"/>\n`) + labels;
@@ -287,14 +366,15 @@ function drawFigure(figure, style) {
     });
     out += `<path d="M${at(left, top)}V${short(bottom)}H${short(right)}" fill="none" stroke="${ink}" stroke-width="${thin}"/>\n`;
   });
-  if (layout.planes.length) {
-    const [left, top] = layout.planes[0];
+  if (figure.scale && layout.planes.length) {
     const right = Math.max(...layout.planes.map((plane) => plane[0]));
-    const last = Math.max(...layout.planes.map((plane) => plane[1]));
-    if (figure.scale) out += drawScale(figure.scale, [left, right + layout.plane[0]], ink, font);
-    out += text((left + right + layout.plane[0]) / 2, layout.height - 0.5 * font, "middle", axisLabel(figure.x));
-    out += upright(font, (top + last + layout.plane[1]) / 2, "middle", axisLabel(figure.y));
+    out += drawScale(figure.scale, [layout.planes[0][0], right + layout.plane[0]], ink, font);
   }
+  layout.xTitle.forEach((line, i) => {
+    const base = layout.height - 0.5 * font - LINE * (layout.xTitle.length - 1 - i) * font;
+    out += text(layout.across, base, "middle", line);
+  });
+  layout.yTitle.forEach((line, i) => { out += upright((1 + LINE * i) * font, layout.up, "middle", line); });
   return out + "</svg>\n";
 }
 

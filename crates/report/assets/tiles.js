@@ -31,22 +31,31 @@ function threeDigits(value) {
   return (Math.floor(value * step + 0.5) / step).toFixed(decimals);
 }
 
+// Whether tiles of a size have their values: only where those of all have room.
+function haveValues(figure, [wide, tall], font) {
+  const values = figure.panels.flatMap((panel) => panel.series).flatMap((series) => series.values).filter((v) => v != null);
+  return 1.2 * font < tall && values.every((value) => (textWidth(threeDigits(value)) + 0.5) * font < wide);
+}
+
 // `told` is what a page says of the tile.
-function drawTile(scale, value, [left, top], [wide, tall], font, told) {
+function drawTile(scale, value, [left, top], [wide, tall], font, hasValue, told) {
   const own = scaleColour(part(scale, value));
   const gap = 0.06 * font;
   const rect = `<rect x="${short(left + gap)}" y="${short(top + gap)}" width="${short(wide - 2 * gap)}" ` +
     `height="${short(tall - 2 * gap)}" fill="${hexOf(own)}"`;
   const out = told ? `${rect}><title>${escapeXml(told)}</title></rect>\n` : rect + "/>\n";
+  if (!hasValue) return out;
   const label = threeDigits(value);
-  if (textWidth(label) * font >= wide || 1.2 * font >= tall) return out;
   const brightness = 0.299 * own[0] + 0.587 * own[1] + 0.114 * own[2];
   return out + `<text x="${short(left + wide / 2)}" y="${short(top + tall / 2 + 0.35 * font)}" text-anchor="middle" ` +
     `fill="${brightness > 120 ? "#000000" : "#ffffff"}">${label}</text>\n`;
 }
 
 function drawScale(scale, [left, right], ink, font) {
-  let out = `<text x="${short(left)}" y="${short(0.9 * font)}" text-anchor="start">${escapeXml(axisLabel(scale))}</text>\n`;
+  // A long title begins before the scale.
+  const title = fittedText(axisLabel(scale), right / font + 0.7);
+  const start = Math.max(Math.min(left, right + font - textWidth(title) * font), 0.3 * font);
+  let out = `<text x="${short(start)}" y="${short(0.9 * font)}" text-anchor="start">${escapeXml(title)}</text>\n`;
   const wide = right - left;
   const step = wide / SCALE_STEPS;
   for (let i = 0; i < SCALE_STEPS; i++) {
@@ -55,7 +64,8 @@ function drawScale(scale, [left, right], ink, font) {
       `fill="${hexOf(scaleColour((i + 0.5) / SCALE_STEPS))}"/>\n`;
   }
   let ticks = "";
-  for (const [value, label] of ticksOf(scale, clamp(wide / (5 * font), 2, 6))) {
+  const all = ticksOf(scale, clamp(wide / (5 * font), 2, 6));
+  for (const [value, label] of spacedTicks(scale, all, (label) => ((textWidth(label) + 0.5) * font) / wide)) {
     const x = left + part(scale, value) * wide;
     ticks += `M${at(x, 2.2 * font)}V${short(2.5 * font)}`;
     out += `<text x="${short(x)}" y="${short(3.4 * font)}" text-anchor="middle">${escapeXml(label)}</text>\n`;

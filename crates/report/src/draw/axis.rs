@@ -19,11 +19,18 @@ impl FigureAxis {
     /// Place of a value along the axis, 0 to 1.
     pub(super) fn part(&self, value: f64) -> f64 {
         let part = if self.log {
-            libm::log(value.max(self.low) / self.low) / libm::log(self.high / self.low)
+            let least = if self.is_cut { f64::MIN_POSITIVE } else { self.low };
+            libm::log(value.max(least) / self.low) / libm::log(self.high / self.low)
         } else {
             (value - self.low) / (self.high - self.low)
         };
-        part.clamp(0.0, 1.0)
+        // Far outside is as good as infinitely far, and has fewer digits.
+        if self.is_cut { part.clamp(-9.0, 10.0) } else { part.clamp(0.0, 1.0) }
+    }
+
+    /// Whether a value is drawn: all are, unless the range was chosen.
+    pub(super) fn shows(&self, value: f64) -> bool {
+        !self.is_cut || (self.low..=self.high).contains(&value)
     }
 
     /// About `wanted` ticks; of an axis of names, one a name.
@@ -32,7 +39,10 @@ impl FigureAxis {
             let named = self.names.iter().enumerate();
             return named.map(|(i, name)| (i as f64, name.clone())).collect();
         }
-        if self.log { self.log_ticks(wanted) } else { self.linear_ticks(wanted) }
+        let ticks = if self.log { self.log_ticks(wanted) } else { Vec::new() };
+        // A short logarithmic axis may have few numbers that are as round.
+        let is_short = !self.log || self.high / self.low < 10.0;
+        if is_short && ticks.len() < 3 { self.linear_ticks(wanted) } else { ticks }
     }
 
     fn linear_ticks(&self, wanted: f64) -> Vec<Tick> {
@@ -68,6 +78,24 @@ impl FigureAxis {
     }
 }
 
+/// The ticks whose labels do not touch; `room` gives the part of the axis that a label takes.
+pub(super) fn spaced(axis: &FigureAxis, ticks: Vec<Tick>, room: impl Fn(&str) -> f64) -> Vec<Tick> {
+    let fit = |ticks: &[Tick]| {
+        ticks.windows(2).all(|pair| {
+            let apart = axis.part(pair[1].0) - axis.part(pair[0].0);
+            apart >= (room(&pair[0].1) + room(&pair[1].1)) / 2.0
+        })
+    };
+    let is_power = |tick: &&Tick| (ten_to(decade(tick.0)) / tick.0 - 1.0).abs() < 1e-6;
+    let powers: Vec<Tick> = ticks.iter().filter(is_power).cloned().collect();
+    let ticks = match axis.log && powers.len() > 1 && !fit(&ticks) {
+        true => powers,
+        false => ticks,
+    };
+    let every = |step: usize| ticks.iter().step_by(step).cloned().collect::<Vec<Tick>>();
+    (1..).map(every).find(|ticks| fit(ticks)).unwrap_or_default()
+}
+
 fn log_label(value: f64, step: f64, power: i32) -> String {
     if !(-4..6).contains(&power) {
         return format!("{step}e{power}");
@@ -94,6 +122,26 @@ mod tests {
         assert_eq!(labels(1e-3, 1e4, true, 5.0), ["0.01", "1", "100", "10000"]);
         assert_eq!(labels(1e7, 1e12, true, 6.0), ["1e7", "1e8", "1e9", "1e10", "1e11", "1e12"]);
         assert!(labels(1.0, 1.0, false, 5.0).is_empty());
+        assert_eq!(labels(2.1, 4.8, true, 5.0), ["3", "4"]);
+        assert_eq!(labels(0.12, 0.7, true, 5.0), ["0.2", "0.4", "0.6"]);
+    }
+
+    #[test]
+    fn labels_do_not_touch() {
+        let spaced = |low, high, log, part| {
+            let axis = FigureAxis { low, high, log, ..FigureAxis::default() };
+            let ticks = spaced(&axis, axis.ticks(5.0), |label| label.len() as f64 * part);
+            ticks.into_iter().map(|tick| tick.1).collect::<Vec<_>>()
+        };
+        assert_eq!(spaced(0.0, 106.0, false, 0.1), ["0", "50", "100"]);
+        assert_eq!(spaced(0.0, 106.0, false, 0.3), ["0", "100"]);
+        assert_eq!(spaced(0.9, 120.0, true, 0.03), ["1", "2", "5", "10", "20", "50", "100"]);
+        assert_eq!(spaced(0.9, 120.0, true, 0.1), ["1", "10", "100"]);
+        assert_eq!(spaced(0.9, 120.0, true, 0.5), ["1"]);
+        let names = ["a", "b", "c", "d", "e"].map(String::from);
+        let axis = FigureAxis::of_names("key", names.into());
+        let kept = super::spaced(&axis, axis.ticks(5.0), |_| 0.3);
+        assert_eq!(kept.iter().map(|tick| tick.1.as_str()).collect::<Vec<_>>(), ["a", "c", "e"]);
     }
 
     #[test]

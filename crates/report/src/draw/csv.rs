@@ -23,7 +23,7 @@ fn cell(text: &str) -> String {
 
 impl Figure {
     /// The points as CSV, one a row: panel, series, both axes with their units, and the half width
-    /// of the interval if any point has one.
+    /// of the interval if any point has one. Points beyond a range that was chosen are left out.
     pub fn csv(&self) -> String {
         let all = || self.panels.iter().flat_map(|panel| &panel.series);
         let has_margins = all().any(|series| !series.margins.is_empty());
@@ -35,7 +35,11 @@ impl Figure {
         let mut out = head.join(",") + "\n";
         for panel in &self.panels {
             for series in &panel.series {
-                for (i, (x, y)) in series.points.iter().enumerate() {
+                let shown =
+                    series.points.iter().enumerate().filter(|(_, (x, y))| {
+                        self.x.shows(*x) && y.is_none_or(|y| self.y.shows(y))
+                    });
+                for (i, (x, y)) in shown {
                     let mut row = Vec::new();
                     row.extend((!self.apart_by.is_empty()).then(|| cell(&panel.title)));
                     row.push(cell(&series.label()));

@@ -37,8 +37,12 @@ impl Figure {
     /// The figure's file in a format.
     ///
     /// # Errors
-    /// [`Error::Image`] if a PDF or PNG cannot be made, as in a build without the feature `images`.
+    /// [`Error::Size`] if the figure has no room in the style's size, [`Error::Image`] if a PDF or
+    /// PNG cannot be made, as in a build without the feature `images`.
     pub fn bytes(&self, format: Format, style: &Style) -> Result<Vec<u8>, Error> {
+        if format != Format::Csv {
+            self.check_room(style)?;
+        }
         match format {
             Format::Svg => Ok(self.svg(style).into_bytes()),
             Format::Csv => Ok(self.csv().into_bytes()),

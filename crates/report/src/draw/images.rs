@@ -18,6 +18,9 @@ const INCH: f32 = 72.0;
 /// Dots in an inch of a PNG: what journals ask of line drawings.
 const DOTS: f32 = 600.0;
 
+/// Most dots of a PNG: one of 27 by 27 inches, which takes a gigabyte of memory.
+const MOST_DOTS: u64 = 1 << 28;
+
 fn fonts() -> Arc<fontdb::Database> {
     static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
     let load = || {
@@ -53,8 +56,13 @@ pub(super) fn png(figure: &Figure, style: &Style) -> Result<Vec<u8>, Error> {
     let scale = DOTS / INCH;
     let [width, height] =
         [tree.size().width(), tree.size().height()].map(|side| (side * scale).round() as u32);
-    let pixmap = tiny_skia::Pixmap::new(width, height);
-    let mut pixmap = pixmap.ok_or_else(|| Error::Image("the figure is too large".into()))?;
+    let few = u64::from(width) * u64::from(height) <= MOST_DOTS;
+    let pixmap = few.then(|| tiny_skia::Pixmap::new(width, height)).flatten();
+    let mut pixmap = pixmap.ok_or_else(|| {
+        let why = "a PNG of 600 dots an inch would have too many dots; write an SVG or a PDF, or \
+                   choose a smaller size";
+        Error::Image(why.into())
+    })?;
     pixmap.fill(tiny_skia::Color::WHITE);
     resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixmap.as_mut());
     pixmap.encode_png().map_err(|e| Error::Image(e.to_string()))

@@ -26,6 +26,7 @@
 //! ```
 
 mod axis;
+mod choice;
 mod csv;
 mod format;
 #[cfg(feature = "images")]
@@ -33,22 +34,26 @@ mod images;
 mod layout;
 mod look;
 mod marks;
-mod numbers;
 mod read;
 mod request;
+mod series;
+mod style;
 mod svg;
 mod swept;
+mod text;
 mod tiles;
 mod timed;
+mod write;
 
 use serde::{Deserialize, Serialize};
 
+pub use choice::{AxisChoice, Choice, Chosen};
 pub use format::Format;
 pub(crate) use look::{Look, PALETTE, looks};
 pub(crate) use marks::MARKS;
 pub use read::Figures;
 pub use request::{Error, Listed, Panels};
-pub use svg::{Columns, Style};
+pub use style::{Columns, Length, Style};
 pub(crate) use swept::{fitting, fitting_symbol};
 
 /// A figure: axes, and one panel or several.
@@ -90,6 +95,9 @@ pub struct FigureAxis {
     pub log: bool,
     /// Names at 0, 1, 2 and so on, in place of numbers; empty for numbers.
     pub names: Vec<String>,
+    /// Whether values beyond the range are left out, and not drawn at its ends.
+    #[serde(skip)]
+    pub is_cut: bool,
 }
 
 /// A panel of a figure.
@@ -197,6 +205,17 @@ impl FigureSeries {
 }
 
 impl Figure {
+    /// Whether the figure draws values that a source claims.
+    pub(crate) fn has_claims(&self) -> bool {
+        let mut all = self.panels.iter().flat_map(|panel| &panel.series);
+        all.any(|series| series.kind == SeriesKind::Claimed)
+    }
+
+    /// Whether an axis leaves out values.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.x.is_cut || self.y.is_cut
+    }
+
     /// Series that a legend names: each name once, in order of appearance.
     pub(crate) fn legend(&self) -> Vec<&FigureSeries> {
         let mut named: Vec<&FigureSeries> = Vec::new();

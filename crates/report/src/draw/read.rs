@@ -4,6 +4,7 @@ use ratewire_units::names;
 use serde::Deserialize;
 
 use super::Figure;
+use super::choice::{Choice, Chosen};
 use super::request::{Error, Listed, MAP, Panels};
 use super::swept::Swept;
 use super::timed::{PlotData, Timed};
@@ -30,14 +31,16 @@ impl Figures {
             serde_json::from_str(text.split("</script>").next()?).ok()
         }
         let drawn = html.split(FIGURE).skip(1).map(after).collect::<Option<Vec<Figure>>>();
-        let mut figures = Figures { drawn: drawn.ok_or(Error::NoPage)?, ..Figures::default() };
+        let drawn = numbered(drawn.ok_or(Error::NoPage)?);
+        let mut figures = Figures { drawn, ..Figures::default() };
         let data = html.split_once(DATA).filter(|_| html.starts_with("<!doctype html>"));
         if let Some((_, data)) = data {
             let value: serde_json::Value = after(data).ok_or(Error::NoPage)?;
             let is_sweep = value.get("cells").is_some();
             let wrong = |_| Error::NoPage;
             if is_sweep {
-                figures.swept = Some(serde_json::from_value(value).map_err(wrong)?);
+                let swept: Swept = serde_json::from_value(value).map_err(wrong)?;
+                figures.swept = Some(swept.coloured());
             } else {
                 figures.timed = Some(serde_json::from_value(value).map_err(wrong)?);
             }
@@ -77,18 +80,44 @@ impl Figures {
         links.chain(swept.flat_map(Swept::keys)).collect()
     }
 
+    /// Whether a figure may have this name: it, or what stands before a slash, is listed.
+    pub fn has(&self, name: &str) -> bool {
+        self.list().iter().any(|listed| {
+            let rest = name.strip_prefix(&listed.name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+
     /// The figure of a name: `throughput`; `queue`, or `queue/LINK` for a link that is not the
     /// first; of a sweep `utilisation`, or `utilisation/KEY` to draw it against that key.
     ///
     /// # Errors
     /// [`Error::Unknown`] if there is none.
     pub fn figure(&self, name: &str, panels: Panels) -> Result<Figure, Error> {
-        if let Some(map) = self.swept.as_ref().and_then(|swept| swept.map(name.strip_prefix(MAP)?))
+        let choice = Choice { panels, ..Choice::default() };
+        self.choose(name, &choice).map(|chosen| chosen.figure)
+    }
+
+    /// The figure of a name, with the lines, names, time and axes that are chosen.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] if there is no figure, law, flow or line of a name, [`Error::Choice`] if
+    /// the figure does not offer what is chosen.
+    pub fn choose(&self, name: &str, choice: &Choice) -> Result<Chosen, Error> {
+        self.with_lines(name, choice)?.on_axes(choice)
+    }
+
+    /// The figure of a name with the lines and the time that are chosen.
+    fn with_lines(&self, name: &str, choice: &Choice) -> Result<Figure, Error> {
+        let map = |swept: &Swept| swept.map(name.strip_prefix(MAP)?);
+        if let Some(of_laws) = self.swept_laws(choice).transpose()?
+            && let Some(figure) = map(&of_laws)
         {
-            return Ok(map);
+            return without_time(figure, choice)?.renamed(&choice.names);
         }
         if let Some(drawn) = self.drawn.iter().find(|figure| figure.name == name) {
-            return Ok(drawn.clone());
+            let figure = drawn.of_laws(&choice.laws)?;
+            return without_time(figure, choice)?.renamed(&choice.names);
         }
         let (base, part) = match name.split_once('/') {
             Some((base, part)) => (base, Some(part)),
@@ -102,25 +131,60 @@ impl Figures {
             },
             None => Some(0),
         };
-        let found = place.and_then(|place| {
-            let timed = self.timed.as_ref().and_then(|timed| {
-                let plot = timed.plots().find(|plot| plot.name == base)?;
-                timed.figure(plot, place, panels)
-            });
-            let swept = || {
-                let swept = self.swept.as_ref()?;
-                Some(swept.figure(swept.place(base)?, part.map(|_| place)))
-            };
-            timed.or_else(swept)
-        });
-        found.ok_or_else(|| {
-            let with_part = |part: &String| format!("{base}/{part}");
-            let known = match part {
-                Some(_) if !parts.is_empty() => parts.iter().map(with_part).collect(),
-                _ => self.list().into_iter().map(|listed| listed.name).collect(),
-            };
-            Error::Unknown { name: name.into(), known }
-        })
+        let Some(place) = place else { return Err(self.unknown(name, &parts)) };
+        if let Some(timed) = &self.timed
+            && let Some(plot) = timed.plots().find(|plot| plot.name == base)
+            && let Some(figure) = timed.figure(plot, place, choice)?
+        {
+            return Ok(figure);
+        }
+        let swept = self.swept_laws(choice).transpose()?;
+        let figure =
+            swept.and_then(|swept| Some(swept.figure(swept.place(base)?, part.map(|_| place))));
+        match figure {
+            Some(figure) => without_time(figure, choice)?.renamed(&choice.names),
+            None => Err(self.unknown(name, &parts)),
+        }
+    }
+
+    /// The sweep with the laws that are chosen.
+    fn swept_laws(&self, choice: &Choice) -> Option<Result<Swept, Error>> {
+        self.swept.as_ref().map(|swept| swept.of_laws(&choice.laws))
+    }
+
+    /// The error that no figure has this name; `parts` can follow what stands before its slash.
+    fn unknown(&self, name: &str, parts: &[String]) -> Error {
+        let known = match name.split_once('/') {
+            Some((base, _)) if !parts.is_empty() => {
+                parts.iter().map(|part| format!("{base}/{part}")).collect()
+            }
+            _ => self.list().into_iter().map(|listed| listed.name).collect(),
+        };
+        Error::Unknown { what: "figure", name: name.into(), known }
+    }
+}
+
+/// The figures with different names: where several figures of a paper draw the mean window, the
+/// second `window-mean` is `window-mean#2`.
+fn numbered(mut figures: Vec<Figure>) -> Vec<Figure> {
+    for at in (0..figures.len()).rev() {
+        let before = figures[..at].iter().filter(|one| one.name == figures[at].name).count();
+        if before > 0 {
+            figures[at].name += &format!("#{}", before + 1);
+        }
+    }
+    figures
+}
+
+/// A figure that is none over time, and has no flows.
+fn without_time(figure: Figure, choice: &Choice) -> Result<Figure, Error> {
+    let wrong = |why: &str| Err(Error::Choice(format!("{} {why}", figure.name)));
+    match choice {
+        Choice { during: Some(_), .. } => wrong("is not drawn over time, so none can be chosen"),
+        Choice { flows, .. } if !flows.is_empty() => {
+            wrong("has no lines of single flows, so none can be chosen")
+        }
+        _ => Ok(figure),
     }
 }
 

@@ -10,20 +10,35 @@ pub enum Error {
     /// The text is no page of results, or a page of a version that kept no figures.
     #[error("no page of this version of Ratewire, so it holds no figures; run the scenario again")]
     NoPage,
-    /// No figure has this name.
-    #[error("no figure is called {name:?}; known: {}", known.join(", "))]
+    /// No figure, law, flow or line has this name.
+    #[error("no {what} is called {name:?}; known: {}", known.join(", "))]
     Unknown {
+        /// What was named: `figure`, `law`, `flow`, `line`.
+        what: &'static str,
         /// The name.
         name: String,
-        /// Names that figures have.
+        /// Names that there are.
         known: Vec<String>,
     },
     /// A file cannot have this extension.
     #[error("no figure has the extension {0:?}; allowed: svg, pdf, png, csv")]
     Format(String),
+    /// A choice that the figure does not offer.
+    #[error("{0}")]
+    Choice(String),
+    /// A size that no figure, or this figure, can have.
+    #[error("{0}")]
+    Size(String),
     /// A PDF or PNG cannot be made.
     #[error("cannot draw the figure: {0}")]
     Image(String),
+}
+
+impl Error {
+    pub(super) fn unknown(what: &'static str, name: &str, known: &[&str]) -> Error {
+        let known = known.iter().map(|name| name.to_string()).collect();
+        Error::Unknown { what, name: name.into(), known }
+    }
 }
 
 /// Whether a figure has several panels.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::request::MAP;
+use super::choice::places_of_laws;
+use super::request::{Error, MAP};
 use super::tiles::scale;
-use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Listed, SeriesKind, looks};
+use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Listed, Look, SeriesKind, looks};
 use crate::compare::FigureUnit;
 use crate::markup::capital;
 
@@ -18,28 +19,31 @@ const GROWS: f64 = 2.5;
 const FREE: f64 = 0.03;
 
 /// The data of a sweep's page.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(super) struct Swept {
     axes: Vec<Axis>,
     laws: Vec<String>,
+    /// Look of each law.
+    #[serde(skip)]
+    looks: Vec<Look>,
     figures: Vec<Measure>,
     cells: Vec<Cell>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 struct Axis {
     key: String,
     unit: String,
     values: Vec<AxisValue>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 struct AxisValue {
     text: String,
     number: Option<f64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 struct Measure {
     name: String,
     title: String,
@@ -47,8 +51,8 @@ struct Measure {
 }
 
 /// Point, law, number of seeds; by figure mean and margin.
-#[derive(Debug, Deserialize)]
-struct Cell(Vec<usize>, usize, #[expect(dead_code)] usize, Vec<Option<(f64, Option<f64>)>>);
+#[derive(Clone, Debug, Deserialize)]
+struct Cell(Vec<usize>, usize, usize, Vec<Option<(f64, Option<f64>)>>);
 
 /// A unit that fits a value: its name and size.
 pub(crate) fn fitting(unit: FigureUnit, most: f64) -> (&'static str, f64) {
@@ -86,6 +90,29 @@ fn fit(units: &[(&'static str, f64)], most: f64) -> (&'static str, f64) {
 }
 
 impl Swept {
+    /// The sweep with the looks of its laws.
+    pub(super) fn coloured(mut self) -> Swept {
+        self.looks = looks(self.laws.iter().map(String::as_str));
+        self
+    }
+
+    /// The sweep with only the laws that are wanted, in their order; all if none is.
+    pub(super) fn of_laws(&self, wanted: &[String]) -> Result<Swept, Error> {
+        let laws: Vec<&str> = self.laws.iter().map(String::as_str).collect();
+        let places = places_of_laws(wanted, &laws)?;
+        let cells = self.cells.iter().filter_map(|cell| {
+            let law = places.iter().position(|place| *place == cell.1)?;
+            Some(Cell(cell.0.clone(), law, cell.2, cell.3.clone()))
+        });
+        Ok(Swept {
+            axes: self.axes.clone(),
+            laws: places.iter().filter_map(|place| self.laws.get(*place).cloned()).collect(),
+            looks: places.iter().filter_map(|place| self.looks.get(*place).copied()).collect(),
+            figures: self.figures.clone(),
+            cells: cells.collect(),
+        })
+    }
+
     pub(super) fn list(&self) -> impl Iterator<Item = Listed> {
         let maps = self.two_axes().into_iter().flat_map(move |[x, y]| {
             self.figures.iter().enumerate().map(move |(place, measure)| Listed {
@@ -265,14 +292,13 @@ impl Swept {
         }
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let has_margins = points.iter().any(|point| point.2.is_some());
-        let all = looks(self.laws.iter().map(String::as_str));
-        let look = all.get(law).copied().unwrap_or_default();
+        let Look { hue, dash, mark } = self.looks.get(law).copied().unwrap_or_default();
         FigureSeries {
             name: self.laws.get(law).cloned().unwrap_or_default(),
             g: law as i64,
-            hue: look.hue as i64,
-            dash: look.dash,
-            mark: look.mark,
+            hue: hue as i64,
+            dash,
+            mark,
             kind: if is_named { SeriesKind::Marks } else { SeriesKind::Joined },
             points: points.iter().map(|point| (point.0, Some(point.1))).collect(),
             margins: points.iter().map(|point| point.2).filter(|_| has_margins).collect(),

@@ -1,9 +1,10 @@
 //! Heat maps: tiles in the colours of a scale, their values, and the scale above them. The page's
 //! script draws the same.
 
-use super::FigureAxis;
-use super::layout::text_width;
-use super::numbers::{at, short};
+use super::axis::spaced;
+use super::text::{fitted, text_width};
+use super::write::{at, short};
+use super::{Figure, FigureAxis};
 use crate::compare::FigureUnit;
 use crate::markup::escape;
 
@@ -24,6 +25,8 @@ const COLOURS: [[u8; 3]; 9] = [
 const STEPS: usize = 48;
 /// Ratio of the largest to the smallest value from which a scale is logarithmic.
 const WIDE: f64 = 50.0;
+/// Height of a scale with its title and labels, in heights of letters.
+const HEIGHT: f64 = 4.1;
 /// Brightness of a tile above which its value is dark.
 const BRIGHT: f64 = 120.0;
 
@@ -46,7 +49,12 @@ pub(super) fn scale(
     };
     let log = low > 0.0;
     let title = if log { format!("{title}, logarithmic") } else { title.to_string() };
-    FigureAxis { title, unit: unit_name.into(), low, high, log, names: Vec::new() }
+    FigureAxis { title, unit: unit_name.into(), low, high, log, ..FigureAxis::default() }
+}
+
+/// The height that a scale takes above the panels.
+pub(super) fn height(figure: &Figure, font: f64) -> f64 {
+    if figure.scale.is_some() { HEIGHT * font } else { 0.0 }
 }
 
 /// The colour at a part of the scale, 0 to 1.
@@ -75,13 +83,21 @@ fn brief(value: f64) -> String {
     format!("{:.*}", decimals as usize, libm::floor(value * step + 0.5) / step)
 }
 
-/// A tile between two corners, with its value if that has room.
+/// Whether tiles of a size have their values: only where those of all have room.
+pub(super) fn have_values(figure: &Figure, (wide, tall): (f64, f64), font: f64) -> bool {
+    let all = figure.panels.iter().flat_map(|panel| &panel.series);
+    let mut values = all.flat_map(|series| series.values.iter().flatten());
+    let has_room = |value: &f64| (text_width(&brief(*value)) + 0.5) * font < wide;
+    1.2 * font < tall && values.all(has_room)
+}
+
+/// A tile between two corners, with its value if tiles have theirs.
 pub(super) fn tile(
     scale: &FigureAxis,
     value: f64,
     (left, top): (f64, f64),
     (wide, tall): (f64, f64),
-    font: f64,
+    (font, has_value): (f64, bool),
 ) -> String {
     let own = colour(scale.part(value));
     let gap = 0.06 * font;
@@ -94,7 +110,7 @@ pub(super) fn tile(
         hex(own)
     );
     let label = brief(value);
-    if text_width(&label) * font < wide && 1.2 * font < tall {
+    if has_value {
         let [red, green, blue] = own.map(f64::from);
         let brightness = 0.299 * red + 0.587 * green + 0.114 * blue;
         out += &format!(
@@ -109,11 +125,14 @@ pub(super) fn tile(
 
 /// The scale between two ends: what it stands for, its colours, and labels below them.
 pub(super) fn bar(scale: &FigureAxis, (left, right): (f64, f64), ink: &str, font: f64) -> String {
+    // A long title begins before the scale.
+    let title = fitted(&scale.label(), right / font + 0.7);
+    let start = left.min(right + font - text_width(&title) * font).max(0.3 * font);
     let mut out = format!(
         "<text x=\"{}\" y=\"{}\" text-anchor=\"start\">{}</text>\n",
-        short(left),
+        short(start),
         short(0.9 * font),
-        escape(&scale.label())
+        escape(&title)
     );
     let wide = right - left;
     let step = wide / STEPS as f64;
@@ -130,7 +149,8 @@ pub(super) fn bar(scale: &FigureAxis, (left, right): (f64, f64), ink: &str, font
         );
     }
     let mut ticks = String::new();
-    for (value, label) in scale.ticks((wide / (5.0 * font)).clamp(2.0, 6.0)) {
+    let ticks_of = scale.ticks((wide / (5.0 * font)).clamp(2.0, 6.0));
+    for (value, label) in spaced(scale, ticks_of, |label| (text_width(label) + 0.5) * font / wide) {
         let x = left + scale.part(value) * wide;
         ticks += &format!("M{}V{}", at(x, 2.2 * font), short(2.5 * font));
         out += &format!(
@@ -191,13 +211,13 @@ mod tests {
     fn a_value_is_readable_on_every_tile() {
         let scale = of(FigureUnit::Share, &[]);
         for value in [0.0, 20.0, 40.0, 60.0, 80.0, 100.0] {
-            let svg = tile(&scale, value, (0.0, 0.0), (60.0, 20.0), 8.0);
+            let svg = tile(&scale, value, (0.0, 0.0), (60.0, 20.0), (8.0, true));
             let ink = if svg.contains("fill=\"#ffffff\"") { 255.0 } else { 0.0 };
             let [r, g, b] = colour(scale.part(value)).map(f64::from);
             let brightness = 0.299 * r + 0.587 * g + 0.114 * b;
             assert!(f64::abs(ink - brightness) > 100.0, "{value}: {svg}");
             assert!(!svg.contains("opacity"), "nothing shines through: {svg}");
         }
-        assert!(!tile(&scale, 94.0, (0.0, 0.0), (8.0, 20.0), 8.0).contains("<text"));
+        assert!(!tile(&scale, 94.0, (0.0, 0.0), (60.0, 20.0), (8.0, false)).contains("<text"));
     }
 }

@@ -300,7 +300,8 @@ fn buttons_save_the_figures_of_the_page() {
         let listed = figures.list();
         assert!(listed.iter().all(|one| names.contains(&one.name.as_str())), "{names:?}");
         assert!(names.contains(&"completion-size") && names.contains(&"queue"));
-        let (one, two) = (Style::default(), Style { columns: Columns::Two, serif: true });
+        let (one, two) =
+            (Style::default(), Style { columns: Columns::Two, serif: true, ..Style::default() });
         for drawn in drawn {
             let figure = figures.figure(drawn[0].as_str().unwrap(), Panels::Auto).expect("it");
             assert_eq!(drawn[1], figure.svg(&one));

@@ -1,12 +1,16 @@
 //! Figures over time, as the data of a page describe them. The page's script does the same.
 
+mod lines;
+
 use std::collections::BTreeMap;
 
+use ratewire_units::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::request::Panels;
-use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Look, SeriesKind};
+use super::choice::Choice;
+use super::request::{Error, Panels};
+use super::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind};
 
 /// Most flows that have a panel each.
 const MOST_FLOWS: usize = 12;
@@ -145,52 +149,16 @@ impl Timed {
         plot.of == Source::Link
     }
 
-    /// The flows, links and the like that have what the plot draws, each with its place in its law.
-    fn lines(&self, plot: &PlotData, link: usize) -> Vec<(usize, &Line)> {
-        let all: &[Line] = match plot.of {
-            Source::Flow => &self.flows,
-            Source::All => &self.totals,
-            Source::Overlay => &self.overlay,
-            Source::Link => self.links.get(link).map_or(&[], |link| &link.runs),
-        };
-        let mut places: BTreeMap<i64, usize> = BTreeMap::new();
-        let mut lines = Vec::new();
-        for line in all {
-            let has_all = plot.draws.iter().all(|drawn| line.values(&drawn.key).is_some());
-            // Flows keep their places whether or not a plot has them.
-            if plot.of == Source::Flow || has_all {
-                let place = places.entry(line.g).or_default();
-                if has_all {
-                    lines.push((*place, line));
-                }
-                *place += 1;
-            }
-        }
-        lines
-    }
-
-    /// Name of a line's law; empty if the page has a single law.
-    fn law(&self, line: &Line) -> &str {
-        let group = usize::try_from(line.g).ok().and_then(|g| self.groups.get(g));
-        group.filter(|_| self.mode != Mode::Flows).map_or("", |group| &group.name)
-    }
-
-    /// Name of a line where nothing else shows it.
-    fn name(&self, plot: &PlotData, line: &Line) -> String {
-        let law = self.law(line);
-        // All flows of a law are what the law stands for.
-        let own = if plot.of == Source::All && !law.is_empty() { "" } else { &line.name };
-        let full = [law, own].join(" ").trim().to_string();
-        if !full.is_empty() {
-            return full;
-        }
-        let alone = self.groups.first().filter(|_| self.mode == Mode::Flows);
-        alone.map_or_else(|| "all laws".to_string(), |group| group.name.clone())
-    }
-
     /// The figure of a plot; of a link's plot, of the link with this index. `None` without lines.
-    pub(super) fn figure(&self, plot: &PlotData, link: usize, panels: Panels) -> Option<Figure> {
-        let lines = self.lines(plot, link);
+    pub(super) fn figure(
+        &self,
+        plot: &PlotData,
+        link: usize,
+        choice: &Choice,
+    ) -> Result<Option<Figure>, Error> {
+        let (names, panels) = (self.names(plot, link, choice)?, choice.panels);
+        let lines = self.chosen(plot, link, choice)?;
+        let (begin, end) = self.during(choice)?;
         let mut laws: Vec<i64> = Vec::new();
         for (_, line) in lines.iter().filter(|(_, line)| line.g >= 0) {
             if !laws.contains(&line.g) {
@@ -211,22 +179,23 @@ impl Timed {
                 Panels::Each => lines.len() > 1,
             };
         let unit = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)].into_iter();
-        let (unit, size) = unit.clone().find(|(_, size)| self.end >= *size).unwrap_or(("ns", 1e-9));
+        let (unit, size) = unit.clone().find(|(_, size)| end >= *size).unwrap_or(("ns", 1e-9));
         let mut by_panel: Vec<FigurePanel> = Vec::new();
         for (nth, line) in &lines {
             let title = if by_law {
-                self.law(line).to_string()
+                names.of(self.law(line)).to_string()
             } else if by_flow {
-                self.name(plot, line)
+                self.name(plot, line, names)
             } else {
                 String::new()
             };
             let series = plot.draws.iter().filter_map(|drawn| {
-                let points = self.points(line, drawn, size)?;
+                let mut points = self.points(line, drawn, size)?;
+                points.retain(|(x, _)| (begin / size..=end / size).contains(x));
                 Some(FigureSeries {
                     name: match by_law && plot.of != Source::All && !line.name.is_empty() {
-                        true => line.name.clone(),
-                        false => self.name(plot, line),
+                        true => names.of(&line.name).to_string(),
+                        false => self.name(plot, line, names),
                     },
                     part: drawn.name.clone(),
                     kind: match (drawn.band, plot.shape.steps) {
@@ -252,7 +221,6 @@ impl Timed {
             false => plot.quantity.clone(),
         };
         let y = FigureAxis::from_zero(&quantity, &plot.unit, values);
-        let end = if self.end > 0.0 { self.end } else { 1.0 };
         let (name, title) = match (plot.of, self.links.get(link)) {
             (Source::Link, Some(of)) if link > 0 => {
                 (format!("{}/{}", plot.name, of.name), format!("{} of {}", plot.title, of.name))
@@ -267,13 +235,20 @@ impl Timed {
             (_, true) => "flow",
             _ => "",
         };
-        (!by_panel.is_empty()).then(|| Figure {
+        let is_empty =
+            by_panel.iter().all(|panel| panel.series.iter().all(|s| s.points.is_empty()));
+        if is_empty && choice.during.is_some() {
+            let why = format!("{} has no values in the time that is chosen", plot.name);
+            return Err(Error::Choice(why));
+        }
+        Ok((!by_panel.is_empty()).then(|| Figure {
             name,
             title,
             detail: plot.detail.clone(),
             x: FigureAxis {
                 title: "Time".into(),
                 unit: unit.into(),
+                low: begin / size,
                 high: end / size,
                 ..FigureAxis::default()
             },
@@ -282,7 +257,23 @@ impl Timed {
             marks: self.changes.iter().map(|at| at / size).collect(),
             apart_by: apart_by.into(),
             panels: by_panel,
-        })
+        }))
+    }
+
+    /// The first and the last time that are drawn, in seconds.
+    fn during(&self, choice: &Choice) -> Result<(f64, f64), Error> {
+        let end = if self.end > 0.0 { self.end } else { 1.0 };
+        let Some((from, to)) = choice.during else { return Ok((0.0, end)) };
+        // The page rounds the end.
+        if to.secs() > end * 1.001 {
+            let lasted = Duration::from_secs_f64(end);
+            let why = format!("at {to} the run has ended; its duration is {lasted}");
+            return Err(Error::Choice(why));
+        }
+        if from >= to {
+            return Err(Error::Choice(format!("the time from {from} to {to} is empty")));
+        }
+        Ok((from.secs(), to.secs()))
     }
 
     /// The points of a drawn series, in the middles of their intervals.
@@ -298,26 +289,5 @@ impl Timed {
         }
         let time = |k: usize| ((first + k) as f64 + 0.5) * line.dt / unit;
         Some(values.into_iter().enumerate().map(|(k, value)| (time(k), value)).collect())
-    }
-
-    /// Colour, dash and marker of a line. A law keeps its own in all figures; flows have tones of
-    /// their own where no line stands for a law.
-    fn look(&self, plot: &PlotData, line: &Line, nth: usize, by_law: bool) -> FigureSeries {
-        let Look { hue, dash, mark } = Look::of_flow(nth);
-        let own =
-            FigureSeries { g: line.g, hue: hue as i64, dash, mark, ..FigureSeries::default() };
-        let group = usize::try_from(line.g).ok().and_then(|g| self.groups.get(g));
-        match (plot.of, group) {
-            (Source::Overlay, _) => own,
-            (Source::Flow, _) if by_law || self.mode == Mode::Flows => own,
-            (of, Some(group)) => FigureSeries {
-                g: line.g,
-                hue: group.hue as i64,
-                dash: if of == Source::Flow { group.dash + nth } else { group.dash } % 4,
-                mark: group.mark,
-                ..FigureSeries::default()
-            },
-            (_, None) => FigureSeries { g: line.g, hue: -1, ..FigureSeries::default() },
-        }
     }
 }

@@ -1,9 +1,13 @@
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
+mod choice;
+mod labels;
+
 use super::*;
 use crate::{
-    Collector, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow, NodeInfo, Page, Run, RunInfo,
-    Summary, Topology,
+    Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow, LinkSummary,
+    MeasuredRun, NodeInfo, Page, Run, RunInfo, Summary, SweepAxis, SweepGatherer, SweepValue,
+    Topology,
 };
 
 /// A run of flows over two links, 1 s long.
@@ -69,6 +73,42 @@ fn figures(laws: &[&str], flows: u32) -> Figures {
     Figures::read(&crate::html::render(&page)).expect("a page")
 }
 
+/// Figures of a comparison whose laws differ in their figures.
+fn compared(laws: &[&str]) -> Figures {
+    let of = |law: &&str| {
+        let link = |n| LinkSummary { bottleneck: true, utilisation: n, ..LinkSummary::default() };
+        let seeds = [0.5, 0.52].map(|n| n / law.len() as f64);
+        let seeds = seeds.map(|n| Summary { links: vec![link(n)], ..Summary::default() });
+        (law.to_string(), seeds.to_vec())
+    };
+    let comparison = Comparison::of(&laws.iter().map(of).collect::<Vec<_>>(), true);
+    let page = Page::new(laws.iter().map(|law| run(law, 1)).collect());
+    Figures::read(&crate::html::render_comparison(&comparison, &page)).expect("a page")
+}
+
+/// Figures of a sweep over rates and disciplines with long names.
+fn swept(laws: &[&str]) -> Figures {
+    let value = |text: &str, number| SweepValue { text: text.into(), number };
+    let rates = [("1M", 1e6), ("10M", 1e7), ("100M", 1e8)].map(|(text, n)| value(text, Some(n)));
+    let queues = ["fq_codel", "dualpi2 with a step"].map(|text| value(text, None));
+    let axis = |key: &str, values: Vec<SweepValue>| SweepAxis {
+        key: key.into(),
+        values,
+        ..SweepAxis::default()
+    };
+    let axes =
+        vec![axis("bottleneck.rate", rates.into()), axis("bottleneck.discipline", queues.into())];
+    let names = laws.iter().map(|law| law.to_string()).collect();
+    let mut gatherer = SweepGatherer::new(axes, names, vec![1]);
+    for (rate, queue, law) in (0..6 * laws.len()).map(|n| (n / 2 % 3, n % 2, n / 6)) {
+        let utilisation = 0.1 + 0.2 * rate as f64 + 0.1 * law as f64;
+        let link = LinkSummary { bottleneck: true, utilisation, ..LinkSummary::default() };
+        let summary = Summary { seed: 1, links: vec![link], ..Summary::default() };
+        gatherer.add(MeasuredRun { point: vec![rate, queue], law, summary });
+    }
+    Figures::read(&crate::html::render_sweep(&gatherer.finish(), &[], "")).expect("a page")
+}
+
 #[test]
 fn every_figure_is_xml_with_its_axes_and_a_line_a_series() {
     for laws in [&["xcp"][..], &["xcp", "cubic"]] {
@@ -81,7 +121,7 @@ fn every_figure_is_xml_with_its_axes_and_a_line_a_series() {
             let figure = figures.figure(&listed.name, Panels::Auto).expect("a figure");
             assert_eq!(figure.y.unit, listed.unit);
             for (columns, serif) in [(Columns::One, false), (Columns::Two, true)] {
-                let svg = figure.svg(&Style { columns, serif });
+                let svg = figure.svg(&Style { columns, serif, ..Style::default() });
                 let xml = roxmltree::Document::parse(&svg).expect("XML");
                 let texts: Vec<&str> = xml.descendants().filter_map(|node| node.text()).collect();
                 for label in [figure.x.label(), figure.y.label()] {
@@ -162,6 +202,21 @@ fn a_link_and_an_unknown_name_are_named() {
     assert_eq!(Format::of("a.bmp".as_ref()), Err(Error::Format("bmp".into())));
 }
 
+#[test]
+fn figures_of_one_name_are_numbered() {
+    let page = crate::html::render(&Page::new(vec![run("xcp", 1)]));
+    let (_, drawn) =
+        page.split_once("<script type=\"application/json\" class=\"figure\">").unwrap();
+    let figure = drawn.split_inclusive("</script>").next().unwrap();
+    let again = format!("<script type=\"application/json\" class=\"figure\">{figure}");
+    let figures = Figures::read(&(page.clone() + &again + &again)).expect("a page");
+    let names: Vec<String> = figures.list().into_iter().map(|listed| listed.name).collect();
+    for name in ["completion-time", "completion-time#2", "completion-time#3"] {
+        assert_eq!(names.iter().filter(|known| *known == name).count(), 1, "{names:?}");
+        assert_eq!(figures.figure(name, Panels::Auto).expect("it").name, name);
+    }
+}
+
 #[cfg(feature = "images")]
 #[test]
 fn pictures_are_whole() {
@@ -181,7 +236,7 @@ fn pictures_are_whole() {
 #[test]
 fn script_and_style_of_the_page_have_the_same_colours() {
     let (script, style) =
-        (include_str!("../../assets/figure.js"), include_str!("../../assets/page.css"));
+        (include_str!("../../../assets/figure.js"), include_str!("../../../assets/page.css"));
     for (hue, colour) in PALETTE.iter().enumerate() {
         assert!(script.contains(&format!("\"{colour}\"")), "{colour}");
         assert!(style.contains(&format!("--hue{hue}: {colour};")), "{colour}");
