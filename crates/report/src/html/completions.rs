@@ -68,9 +68,10 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
     let distribution = drawn::figure(&distribution, &format!("Part of flows done. {label}"));
     format!(
         "<section aria-labelledby=\"h-fct\"><h2 id=\"h-fct\">Flow completion times</h2>\n\
-         <div class=\"stack-of\">{distribution}{}</div>\n<p class=\"note\">{}</p></section>\n",
+         <div class=\"stack-of\">{distribution}{}</div>\n<p class=\"note\">{}</p>\n{}</section>\n",
         scattered.as_deref().unwrap_or_default(),
-        super::text::escape(&what_is_shown(runs, groups, &points))
+        super::text::escape(&what_is_shown(runs, groups, &points)),
+        super::by_size::by_size(runs, groups)
     )
 }
 

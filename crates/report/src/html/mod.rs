@@ -5,6 +5,8 @@
 //! page, plots over time with uPlot (inlined), and save them as files. A content security policy in
 //! the page forbids it to load anything at all. [`crate::draw`] reads the same data.
 
+mod against_delay;
+mod by_size;
 mod cards;
 mod changes;
 mod charts;
@@ -126,6 +128,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str(&cards::expectations(&page.expectations));
     out.push_str(&charts::plots("Over time", runs, groups, choice, halvings));
     out.push_str(&completions::completions(runs, groups));
+    out.push_str(&against_delay::against_delay(runs, groups));
     out.push_str(&topology::topology(runs));
     out.push_str(&overlay::overlay(runs));
     out.push_str(&tables::tables(runs, groups));
