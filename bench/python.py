@@ -38,7 +38,7 @@ def packets_a_second(law: str | type[ratewire.Law]) -> float:
         rate="100 Mbit/s", delay="10 ms", pairs=2, duration="20 s", law="newreno"
     )
     before = time.process_time()
-    results = ratewire.run(scenario.flow("s*", "d*"), laws=[law])
+    results = ratewire.run(scenario.flow("s*", "d*"), law=[law])
     took = time.process_time() - before
     return results.summary.runs[0].engine.data_packets_delivered / took
 
@@ -84,7 +84,7 @@ def swept(executor: concurrent.futures.Executor | None, seeds: int, folder: str 
     """Seconds a run."""
     over = {"bottleneck.queue": [f"{5 * n} packets" for n in range(1, VALUES + 1)]}
     began = time.perf_counter()
-    ratewire.sweep(short(), over, seeds=range(1, seeds + 1), folder=folder, executor=executor)
+    ratewire.sweep(short(), over, seed=range(1, seeds + 1), folder=folder, executor=executor)
     return (time.perf_counter() - began) / (VALUES * seeds)
 
 

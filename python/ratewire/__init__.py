@@ -4,7 +4,7 @@
 
     import ratewire
 
-    results = ratewire.run("scenarios/three-flows.toml", laws=["xcp", "cubic"], seeds=[1, 2])
+    results = ratewire.run("scenarios/three-flows.toml", law="xcp,cubic", seed="1..2")
     for run in results.summary.runs:
         print(run.law, run.seed, run.jain_index)
     results.report("report.html")
@@ -44,6 +44,7 @@ from ratewire._ratewire import (
 from ratewire._results import (
     Claim,
     Comparison,
+    ComparisonRow,
     FigureChoice,
     FigureInfo,
     Reproduction,
@@ -60,6 +61,7 @@ __all__ = [
     "Books",
     "Claim",
     "Comparison",
+    "ComparisonRow",
     "Congestion",
     "Diagnostic",
     "Error",

@@ -7,6 +7,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_complet
 from typing import Any
 
 from ratewire import _ratewire
+from ratewire._asked import Asked
 from ratewire._errors import SettingError
 from ratewire._scenario import Scenario
 
@@ -19,10 +20,10 @@ _Done = tuple[int, str]
 
 
 def run_tasks(
-    scenario: Scenario, laws: list[str] | None, tasks: list[_Task]
+    scenario: Scenario, asked: Asked, tasks: list[_Task]
 ) -> tuple[list[_Done], BaseException | None]:
     """Carries out runs of a sweep, one after the other: what a worker is called with."""
-    return _ratewire.run_tasks(scenario._checked(), laws, tasks)
+    return _ratewire.run_tasks(scenario._checked(), asked, tasks)
 
 
 def check_importable(executor: Any, scenario: Scenario) -> None:
@@ -37,9 +38,7 @@ def check_importable(executor: Any, scenario: Scenario) -> None:
             )
 
 
-def on(
-    executor: Any, scenario: Scenario, laws: list[str] | None
-) -> Callable[[list[_Task]], Iterator[_Done]]:
+def on(executor: Any, scenario: Scenario, asked: Asked) -> Callable[[list[_Task]], Iterator[_Done]]:
     """Carries out runs on an engine, and gives the figures of each as it is done.
 
     ``executor`` is a :class:`concurrent.futures.Executor`, a Dask client, or the module ``ray``.
@@ -49,7 +48,7 @@ def on(
     def carry_out(tasks: list[_Task]) -> Iterator[_Done]:
         size = min(max(len(tasks) // _CALLS, 1), _MOST_IN_A_CALL)
         parts = [tasks[at : at + size] for at in range(0, len(tasks), size)]
-        futures = {engine.submit(run_tasks, scenario, laws, part) for part in parts}
+        futures = {engine.submit(run_tasks, scenario, asked, part) for part in parts}
         failed: BaseException | None = None
         try:
             for future in as_completed(set(futures)):

@@ -190,7 +190,7 @@ class Law:
             def on_timeout(self, congestion):
                 self.window = self.mss
 
-        results = ratewire.run(scenario, laws=[Aimd, "cubic"])
+        results = ratewire.run(scenario, law=[Aimd, "cubic"])
 
     The documentation of the class is the law's explanation, its first line the summary.
 

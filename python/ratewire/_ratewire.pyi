@@ -4,6 +4,7 @@ import builtins
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
+from ratewire._asked import Asked
 from ratewire._errors import Diagnostic
 from ratewire._law import Law, _What
 
@@ -257,29 +258,28 @@ class Environments:
     ) -> Environments: ...
     def act(self, orders: bytes, seeds: bytes, windows: bytes, paces: bytes) -> bytes: ...
 
+def seeds(text: str) -> list[int]: ...
 def seconds(name: str, time: str | float) -> float: ...
 def run(
     scenario: Scenario,
-    laws: list[str] | None,
-    seeds: list[int] | None,
+    asked: Asked,
     worlds: list[str],
     why: str | None,
     folder: str | None,
     progress: _Progress,
 ) -> Results: ...
-def compare(scenario: Scenario, laws: list[str], seeds: int, progress: _Progress) -> Comparison: ...
+def compare(scenario: Scenario, asked: Asked, progress: _Progress) -> Comparison: ...
 def sweep(
     scenario: Scenario,
     over: _Pairs,
-    laws: list[str] | None,
-    seeds: list[int] | None,
+    asked: Asked,
     folder: str | None,
     store: tuple[object, str] | None,
     progress: _Progress,
     elsewhere: Callable[[list[_Task]], Iterable[tuple[int, str]]] | None,
 ) -> Sweep: ...
 def run_tasks(
-    scenario: Scenario, laws: list[str] | None, tasks: list[_Task]
+    scenario: Scenario, asked: Asked, tasks: list[_Task]
 ) -> tuple[list[tuple[int, str]], Exception | None]: ...
 def reproduce(papers: str, names: list[str], progress: _Progress) -> Reproduction: ...
 def list_papers(papers: str) -> list[tuple[str, str, list[str]]]: ...

@@ -262,6 +262,42 @@ def _unpickled(files: list[tuple[str, bytes]]) -> Results:
     return Results(_ratewire.Results.of_files(files))
 
 
+@dataclass(frozen=True)
+class ComparisonRow:
+    """A figure of a comparison under one law."""
+
+    figure: str
+    """Name of the figure: ``utilisation``, ``queue/hop2``."""
+    title: str
+    """What people call it."""
+    about: str
+    """``chosen`` for a figure that was asked for, ``run``, ``sizes``, or ``changes``."""
+    unit: str
+    """``share`` (0 to 1), ``index``, ``packets``, ``count``, ``seconds``, ``ratio``, ``rate``
+    (bits per second), or ``power`` (bits per second over seconds).
+    """
+    better: str
+    """Which of two values is better: ``more``, ``less``, or ``neither``."""
+    law: str
+    """The law."""
+    mean: float | None
+    """Mean over the seeds; ``None`` if a seed has no value."""
+    margin: float | None
+    """Half the 95 % interval of the mean; ``None`` for a single seed, if every seed gave the same
+    value, and for maxima and percentiles.
+    """
+    range: tuple[float, float] | None
+    """Least and largest value of a seed, for maxima and percentiles, if seeds differ."""
+    standing: str
+    """``best``, ``within_noise`` of the best, ``worse``, ``unknown`` if a value is missing or a
+    single seed leaves it to chance, or ``unranked`` if no value is better than another.
+    """
+    seeds: list[int]
+    """The seeds; the first alone if nothing is left to chance."""
+    values: list[float | None]
+    """The value of each seed; ``None`` where there was nothing to measure."""
+
+
 class Comparison(_Figured):
     """Laws over several seeds, and which differences are more than noise.
 
@@ -276,6 +312,20 @@ class Comparison(_Figured):
         """Means, intervals and differences: the content of ``comparison.json``."""
         content: dict[str, Any] = json.loads(self._native.json())
         return content
+
+    @cached_property
+    def rows(self) -> list[ComparisonRow]:
+        """The comparison's values: a row for each figure and law, figures asked for first.
+
+        ``pandas.DataFrame(comparison.rows)`` and ``polars.DataFrame(comparison.rows)`` take them.
+        """
+        seeds, figures = self.content["seeds"], self.content["figures"]
+        rows = [
+            {**figure, **law, "figure": figure["name"], "seeds": seeds}
+            for figure in figures
+            for law in figure["laws"]
+        ]
+        return decoded(list[ComparisonRow], rows)
 
     def save(self, folder: Path) -> None:
         """Writes ``comparison.html`` and ``comparison.json`` into a folder."""

@@ -2,44 +2,52 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 from ratewire import _ratewire, _toml
+from ratewire._asked import Asked, FigureNames, Laws, Seeds, asked, following, renamed
 from ratewire._errors import SettingError
 from ratewire._executor import check_importable, on
-from ratewire._law import LawLike, loadable, parted
+from ratewire._law import LawLike
 from ratewire._progress import progress as shown
 from ratewire._results import Comparison, Path, Reproduction, Results, SweepResults
 from ratewire._scenario import Scenario, ScenarioLike, Values, scenario_of
 from ratewire._store import Store, is_url
 
-#: Laws by their names, or classes of one's own: one or several.
-Laws: TypeAlias = LawLike | Iterable[LawLike]
-
 
 def run(
     scenario: ScenarioLike,
     *,
-    laws: Laws | None = None,
-    seeds: int | Iterable[int] | None = None,
+    law: Laws | None = None,
+    seed: Seeds | None = None,
+    during: str | None = None,
+    figures: FigureNames | None = None,
     set: Values | None = None,
     world: str | Iterable[str] = "simulate",
     folder: Path | None = None,
     progress: bool | None = None,
+    laws: Laws | None = None,
+    seeds: Seeds | None = None,
 ) -> Results:
     """Runs a scenario on all cores, and returns the results.
 
     ``scenario`` is a :class:`Scenario`, the path of a file, TOML text (text with a line break),
-    or a dictionary. ``laws`` and ``seeds`` replace the scenario's own: ``["xcp", "cubic"]``,
-    ``range(1, 6)``; a law may be a class of one's own (:class:`ratewire.Law`). A number as
-    ``seeds`` is one seed, not their number. ``set`` changes
-    values: ``{"bottleneck.rate": "10 Mbit/s"}``. ``world`` is
-    ``simulate`` or ``emulate``, which needs root. With ``folder``, samples are written there and
-    not kept in memory. ``progress`` is shown by tqdm, where it is installed, on a terminal and in
-    a notebook; ``True`` and ``False`` decide.
+    or a dictionary. ``law`` and ``seed`` replace the scenario's own. Each is one, several, or the
+    command's text: ``"xcp,cubic"`` or ``["xcp", "cubic"]``, ``"1..5"`` or ``range(1, 6)``. A law
+    may be a class of one's own (:class:`ratewire.Law`).
+
+    Figures are about the part ``during`` of each run, ``"5s..30s"`` or ``"5s.."``, in place of the
+    scenario's own. Of flows that complete, those that start in it count. ``figures`` asks for
+    figures of links, flows or the run by name, ``"queue/hop2,jain"`` or ``["queue/hop2", "jain"]``:
+    :attr:`RunSummary.figures` has them.
+
+    ``set`` changes values: ``{"bottleneck.rate": "10 Mbit/s"}``. ``world`` is ``simulate`` or
+    ``emulate``, which needs root. With ``folder``, samples are written there and not kept in
+    memory. ``progress`` is shown by tqdm, where it is installed, on a terminal and in a notebook;
+    ``True`` and ``False`` decide. ``laws`` and ``seeds`` are former names of ``law`` and ``seed``.
 
     Python's lock is free during runs. Ctrl-C ends them, raises ``KeyboardInterrupt``, and leaves
     a folder as it was.
@@ -48,13 +56,15 @@ def run(
     arguments, and :class:`IncompleteError`, which has the other results, if some runs fail.
     Warns with :class:`ScenarioWarning`.
     """
-    names, own_laws = _laws(laws)
+    law = renamed("law", law, "laws", laws)
+    seed = renamed("seed", seed, "seeds", seeds)
+    wanted, own_laws = asked(law, seed, during, figures)
     native = scenario_of(scenario, set, own_laws)
-    worlds, own = _texts(world), (names, _seeds(seeds))
-    runs = _count(native, own, len(worlds))
+    worlds = _texts(world)
+    runs = _count(native, wanted, len(worlds))
     with shown(native.duration_s * runs, progress) as reach:
         path = None if folder is None else os.fspath(folder)
-        return Results(_ratewire.run(native, *own, worlds, None, path, reach))
+        return Results(_ratewire.run(native, wanted, worlds, None, path, reach))
 
 
 def why(
@@ -73,56 +83,61 @@ def why(
 
     Raises :class:`SettingError` if there is no such flow or time, and as :func:`run`.
     """
-    names, own_laws = _laws(law)
+    wanted, own_laws = asked(law, seed)
     native = scenario_of(scenario, set, own_laws)
-    laws = names or native.laws[:1]
-    seeds = None if seed is None else [seed]
+    if law is None:
+        wanted = replace(wanted, laws=native.laws[:1])
     time = at.replace(" ", "") if isinstance(at, str) else f"{at}s"
     question = f"{flow}@{time}"
-    results = _ratewire.run(native, laws, seeds, ["simulate"], question, None, None)
+    results = _ratewire.run(native, wanted, ["simulate"], question, None, None)
     return results.answers()[0][2]
 
 
 def compare(
     scenario: ScenarioLike,
-    laws: Laws | None = None,
+    law: Laws | None = None,
     *,
-    seeds: int = 5,
+    seed: Seeds | None = None,
+    during: str | None = None,
+    figures: FigureNames | None = None,
     set: Values | None = None,
     progress: bool | None = None,
+    laws: Laws | None = None,
+    seeds: int | None = None,
 ) -> Comparison:
     """Compares laws over several seeds, with 95 % intervals.
 
-    ``laws`` are those of the scenario by default; ``"all"`` stands for all that react to the
-    network. ``seeds`` is the number of seeds: the scenario's seed and those that follow.
+    ``law``, ``seed``, ``during`` and ``figures`` are those of :func:`run`. Laws are those of the
+    scenario by default; ``"all"`` stands for all that react to the network. Seeds are the
+    scenario's seed and the four that follow by default. ``seeds``, their number, is the former way
+    to give them, and ``laws`` the former name of ``law``.
 
     Raises as :func:`run`; :class:`RunError` if a run fails.
     """
-    try:
-        seeds = operator.index(seeds)
-    except TypeError:
-        raise SettingError(
-            f"seeds is {seeds!r}: a comparison takes their number, such as seeds=5\n"
-            "  help: it counts on from the scenario's seed, which set={'seed': 7} changes"
-        ) from None
-    if seeds < 1:
-        raise SettingError(f"seeds is {seeds}, but a comparison has one seed at least")
-    names, own_laws = _laws(laws)
+    law = renamed("law", law, "laws", laws)
+    renamed("seed", seed, "seeds", seeds, ' with the seeds themselves, such as "1..5"')
+    wanted, own_laws = asked(law, seed, during, figures)
     native = scenario_of(scenario, set, own_laws)
+    if seeds is not None:
+        wanted = replace(wanted, seeds=following(native.seed, seeds))
     with shown(None, progress) as reach:
-        return Comparison(_ratewire.compare(native, names or [], seeds, reach))
+        return Comparison(_ratewire.compare(native, wanted, reach))
 
 
 def sweep(
     scenario: ScenarioLike,
     over: Mapping[str, str | Sequence[object]],
     *,
-    laws: Laws | None = None,
-    seeds: int | Iterable[int] | None = None,
+    law: Laws | None = None,
+    seed: Seeds | None = None,
+    during: str | None = None,
+    figures: FigureNames | None = None,
     set: Values | None = None,
     folder: Path | None = None,
     executor: Any = None,
     progress: bool | None = None,
+    laws: Laws | None = None,
+    seeds: Seeds | None = None,
 ) -> SweepResults:
     """Runs each law and seed at every combination of values.
 
@@ -136,25 +151,27 @@ def sweep(
     Workers need this package and the files that the scenario names; results are the same bytes. A
     law that is a class must be one that workers can import.
 
-    ``laws`` and ``seeds`` are those of :func:`run`: a number as ``seeds`` is one seed.
+    ``law``, ``seed``, ``during`` and ``figures`` are those of :func:`run`; ``laws`` and ``seeds``
+    are former names.
 
     Raises as :func:`run`; :class:`RunError` if a run fails; :class:`FileError` if the folder cannot
     be written, and :class:`IncompleteError`, which has the results, if it cannot at the end.
     """
-    names, own_laws = _laws(laws)
+    law = renamed("law", law, "laws", laws)
+    seed = renamed("seed", seed, "seeds", seeds)
+    wanted, own_laws = asked(law, seed, during, figures)
     native = scenario_of(scenario, set, own_laws)
     axes = [(key, _values(key, values)) for key, values in over.items()]
     path, store = None if folder is None else os.fspath(folder), None
     if path is not None and is_url(path):
         store, path = (Store(path), path), None
     with shown(None, progress) as reach:
-        own = (names, _seeds(seeds))
         elsewhere = None
         if executor is not None:
             portable = _portable(scenario, set, own_laws)
             check_importable(executor, portable)
-            elsewhere = on(executor, portable, names)
-        return SweepResults(_ratewire.sweep(native, axes, *own, path, store, reach, elsewhere))
+            elsewhere = on(executor, portable, wanted)
+        return SweepResults(_ratewire.sweep(native, axes, wanted, path, store, reach, elsewhere))
 
 
 def reproduce(
@@ -190,41 +207,9 @@ def _texts(given: str | Iterable[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _laws(laws: Laws | None) -> tuple[list[str] | None, list[LawLike]]:
-    """Names of laws, and the classes and files among them; ``None`` for the scenario's own."""
-    if laws is None:
-        return None, []
-    named = [laws] if isinstance(laws, (str, type)) else list(laws)
-    if not named:
-        raise SettingError("laws is empty: name one at least, or leave it out")
-    return parted(named)[0], loadable(named)
-
-
-def _seeds(seeds: int | Iterable[int] | None) -> list[int] | None:
-    """Seeds as a list; ``None`` stands for the scenario's own."""
-    if seeds is None:
-        return None
-    all_seeds = list(seeds) if isinstance(seeds, Iterable) else [seeds]
-    if not all_seeds:
-        raise SettingError("seeds is empty: give one at least, or leave it out")
-    return [_seed(seed) for seed in all_seeds]
-
-
-def _seed(seed: object) -> int:
-    try:
-        number = operator.index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if not 0 <= number < 2**64:
-        raise SettingError(f"a seed cannot be {seed!r}: allowed are whole numbers from 0 to 2^64-1")
-    return number
-
-
-def _count(
-    native: _ratewire.Scenario, own: tuple[list[str] | None, list[int] | None], worlds: int
-) -> int:
-    laws, seeds = own
-    return len(native.laws if laws is None else laws) * len(seeds or [0]) * worlds
+def _count(native: _ratewire.Scenario, wanted: Asked, worlds: int) -> int:
+    laws = native.laws if wanted.laws is None else wanted.laws
+    return len(laws) * len(wanted.seeds or [0]) * worlds
 
 
 def _values(key: str, values: str | Sequence[object]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, Union
 
 from ratewire import _ratewire, _toml
+from ratewire._asked import Laws, renamed, several
 from ratewire._errors import Diagnostic, SettingError
 from ratewire._law import LawLike
 
@@ -70,22 +71,32 @@ class Scenario:
         path: str | os.PathLike[str],
         set: Values | None = None,
         *,
-        laws: Iterable[LawLike] = (),
+        law: Laws | None = None,
+        laws: Laws | None = None,
     ) -> Scenario:
-        """Reads the scenario in a file, with values set. It may name ``laws``: see :meth:`knowing`.
+        """Reads the scenario in a file, with values set.
 
+        It may name ``law``, one or several: see :meth:`knowing`. ``laws`` is its former name.
         Raises :class:`ScenarioError` with all errors.
         """
-        own = list(laws)
+        own = several(renamed("law", law, "laws", laws))
         return cls._of(None, _ratewire.Scenario.load(os.fspath(path), _pairs(set), own), laws=own)
 
     @classmethod
-    def parse(cls, text: str, name: str = "(text)", *, laws: Iterable[LawLike] = ()) -> Scenario:
+    def parse(
+        cls,
+        text: str,
+        name: str = "(text)",
+        *,
+        law: Laws | None = None,
+        laws: Laws | None = None,
+    ) -> Scenario:
         """Reads a scenario from TOML text, which messages call ``name``. It cannot name files.
 
-        It may name ``laws``: see :meth:`knowing`. Raises :class:`ScenarioError` with all errors.
+        It may name ``law``, one or several: see :meth:`knowing`. ``laws`` is its former name.
+        Raises :class:`ScenarioError` with all errors.
         """
-        own = list(laws)
+        own = several(renamed("law", law, "laws", laws))
         return cls._of(None, _ratewire.Scenario.parse(name, text, own), laws=own)
 
     @classmethod
@@ -289,9 +300,9 @@ def scenario_of(
     if isinstance(given, Mapping):
         given = Scenario.from_dict(given)
     elif isinstance(given, str) and "\n" in given:
-        given = Scenario.parse(given, laws=own)
+        given = Scenario.parse(given, law=own)
     elif not isinstance(given, Scenario):
-        given = Scenario.load(given, values, laws=own)
+        given = Scenario.load(given, values, law=own)
         values = None
     given = given.knowing(*own)
     return given.set(values)._checked() if values else given._checked()

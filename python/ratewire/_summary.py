@@ -6,7 +6,7 @@ does not exist is ``None``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ratewire._errors import SettingError
 
@@ -128,7 +128,9 @@ class FlowSummary:
     ``None`` where they are not known, as with ACP and beyond the first 10,000 flows.
     """
     loss_share: float | None
-    """Share of its data packets that were dropped or lost, 0 to 1; ``None`` where it is not known."""
+    """Share of its data packets that were dropped or lost, 0 to 1; ``None`` where it is not
+    known.
+    """
     power_bps2: float | None
     """Power (Kleinrock 1979): ``goodput_bps`` over ``rtt_mean_s``."""
     clamps: int
@@ -272,8 +274,8 @@ class CompletionSummary:
     slowdown_p99: float | None
     """99th percentile of completion time over the time alone on the path."""
     slowdown_p999: float | None
-    """99.9th percentile of completion time over the time alone on the path; ``None`` with fewer than
-    1,000 flows.
+    """99.9th percentile of completion time over the time alone on the path; ``None`` with fewer
+    than 1,000 flows.
     """
     by_size: list[SizeSummary]
     """By flow size, smallest first; sizes of which no flow completed are left out."""
@@ -497,6 +499,10 @@ class RunSummary:
     """What the engine did."""
     fidelity: Fidelity | None
     """Fidelity of a run in real time; ``None`` in simulated time."""
+    figures: dict[str, float | None] = field(default_factory=dict)
+    """Values of figures that were asked for, by name; ``None`` where there was nothing to
+    measure.
+    """
     measured_from_s: float | None = None
     """Beginning of the part of the run that figures are about, seconds, if they are not about all
     of it. Flows that complete count if they started in it.

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use ratewire::{Compare, ComparisonResults, Experiment};
+use ratewire::{Compare, ComparisonResults};
 
+use crate::asked::Asked;
 use crate::errors::{exception, of_failures, warn};
-use crate::experiment::known;
 use crate::figures::Figures;
 use crate::scenario::Scenario;
 use crate::work::work;
@@ -15,18 +15,16 @@ use crate::work::work;
 #[pyclass(frozen, module = "ratewire._ratewire")]
 pub struct Comparison(ComparisonResults);
 
-/// Compares laws over a number of seeds; no laws stand for the scenario's own.
+/// Compares laws over seeds, as it is asked; without seeds, over five.
 #[pyfunction]
 pub fn compare(
     py: Python<'_>,
     scenario: &Scenario,
-    laws: Vec<String>,
-    seeds: u64,
+    asked: Asked,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Comparison> {
-    let experiment = known(py, Experiment::of(scenario.0.clone()), &laws)?;
-    let first = scenario.0.seed;
-    let seeds: Vec<u64> = (0..seeds).map(|offset| first.wrapping_add(offset)).collect();
+    let experiment = asked.of(py, scenario)?;
+    let (laws, seeds) = (asked.laws.unwrap_or_default(), asked.seeds.unwrap_or_default());
     let compare = py.detach(|| Compare::of(experiment, &laws, &seeds));
     let compare = compare.map_err(|e| exception(py, e))?;
     let planned = py.detach(|| compare.plan()).map_err(|e| exception(py, e))?;

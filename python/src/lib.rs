@@ -3,6 +3,7 @@
 //! | part | is |
 //! |---|---|
 //! | `scenario` | a scenario that was read and checked |
+//! | `asked` | laws, seeds, the measured part and figures that runs are asked for |
 //! | `experiment` | runs of a scenario, and the question why a flow sends as it does |
 //! | `results` | results in memory or in a folder |
 //! | `simulation` | a run in steps |
@@ -19,6 +20,7 @@
 //! Classes here hold what they are given and say what it holds. Defaults, documentation and forms
 //! of arguments are written in Python.
 
+mod asked;
 mod compare;
 mod environments;
 mod errors;
@@ -41,6 +43,8 @@ use pyo3::prelude::*;
 /// The native module of the package `ratewire`.
 #[pymodule]
 mod _ratewire {
+    #[pymodule_export]
+    use super::asked::seeds;
     #[pymodule_export]
     use super::compare::{Comparison, compare};
     #[pymodule_export]

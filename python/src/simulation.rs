@@ -11,7 +11,6 @@ use ratewire::units::{Bytes, Duration};
 use ratewire::{Error, Experiment};
 
 use crate::errors::{exception, warn};
-use crate::experiment::known as known_laws;
 use crate::quantity::{MOST_SECONDS, Quantity, setting};
 use crate::results::Results;
 use crate::scenario::Scenario;
@@ -96,7 +95,8 @@ impl Simulation {
     ) -> PyResult<Simulation> {
         let mut experiment = Experiment::of(scenario.0.clone());
         if let Some(law) = law {
-            experiment = known_laws(py, experiment, std::slice::from_ref(&law))?.laws([law]);
+            let known = py.detach(|| experiment.law_files([&law]));
+            experiment = known.map_err(|e| exception(py, e))?.laws([law]);
         }
         if let Some(seed) = seed {
             experiment = experiment.seeds([seed]);

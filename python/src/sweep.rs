@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use ratewire::folder::write_page;
 use ratewire::{Error, Interrupt, Listener, ReadySweep, SweepResults, SweepTask, TaskDone};
 
+use crate::asked::Asked;
 use crate::errors::{exception, failures_text, incomplete, of_failures, warn};
-use crate::experiment::experiment_of;
 use crate::figures::Figures;
 use crate::scenario::Scenario;
 use crate::store::Store;
@@ -19,26 +19,25 @@ use crate::work::{quietly, work};
 #[pyclass(frozen, module = "ratewire._ratewire")]
 pub struct Sweep(SweepResults);
 
-/// Runs every law and seed at every combination of values; `None` stands for the scenario's own.
+/// Runs every law and seed at every combination of values, as it is asked.
 ///
 /// Files go into `folder`, or into `store`: a `ratewire._store.Store`, and its name for messages.
 /// With `elsewhere`, runs are carried out by others: it gets them as a list, and returns an
 /// iterator over the pairs that [`run_tasks`] returns, in any order.
 #[pyfunction]
-#[pyo3(signature = (scenario, over, laws, seeds, folder, store, progress, elsewhere))]
+#[pyo3(signature = (scenario, over, asked, folder, store, progress, elsewhere))]
 #[allow(clippy::too_many_arguments)]
 pub fn sweep(
     py: Python<'_>,
     scenario: &Scenario,
     over: Vec<(String, String)>,
-    laws: Option<Vec<String>>,
-    seeds: Option<Vec<u64>>,
+    asked: Asked,
     folder: Option<PathBuf>,
     store: Option<(Py<PyAny>, String)>,
     progress: Option<Py<PyAny>>,
     elsewhere: Option<Py<PyAny>>,
 ) -> PyResult<Sweep> {
-    let mut sweep = ratewire::Sweep::of(experiment_of(py, scenario, laws, seeds)?);
+    let mut sweep = ratewire::Sweep::of(asked.of(py, scenario)?);
     for (key, values) in over {
         sweep = sweep.over(&key, &values).map_err(|e| exception(py, e))?;
     }
@@ -102,15 +101,15 @@ fn parts(task: SweepTask) -> Task {
 /// Carries out runs of a sweep of this scenario, one after the other, up to the first that fails.
 /// Returns the number of each and its figures as JSON, and the exception.
 ///
-/// `laws` are those of the sweep: a worker has to load those that are files.
+/// `asked` is that of the sweep: a worker has to load laws that are files.
 #[pyfunction]
 pub fn run_tasks(
     py: Python<'_>,
     scenario: &Scenario,
-    laws: Option<Vec<String>>,
+    asked: Asked,
     tasks: Vec<Task>,
 ) -> PyResult<(Vec<Figured>, Option<PyErr>)> {
-    let experiment = experiment_of(py, scenario, laws, None)?;
+    let experiment = asked.of(py, scenario)?;
     let mut done = Vec::new();
     let all = |listener: &dyn Listener| -> Result<(), Error> {
         for (number, values, law, seed) in tasks {

@@ -20,6 +20,7 @@ mpl.use("agg")
     [
         "python/README.md",
         "docs/how-to/use-python.md",
+        "docs/how-to/compare-laws.md",
         "docs/how-to/cluster.md",
         "docs/how-to/write-a-law.md",
     ],

@@ -35,7 +35,7 @@ PAGES = ["sweep.json", "sweep.parquet", "sweep.html"]
 
 
 def swept(folder: Path | str, executor: Any = None) -> ratewire.SweepResults:
-    return ratewire.sweep(SMALL, OVER, laws=LAWS, seeds=[1, 2], folder=folder, executor=executor)
+    return ratewire.sweep(SMALL, OVER, law=LAWS, seed=[1, 2], folder=folder, executor=executor)
 
 
 class Tired(ratewire.Law):
@@ -116,7 +116,7 @@ def test_runs_beside_one_that_fails_are_kept(tmp_path: Path) -> None:
     over = {"bottleneck.rate": ["2M", "4M"]}
     engine = Failing(100)
     with pytest.raises(ratewire.RunError, match="enough is enough"):
-        ratewire.sweep(SMALL, over, laws=["xcp", Tired], folder=tmp_path, executor=engine)
+        ratewire.sweep(SMALL, over, law=["xcp", Tired], folder=tmp_path, executor=engine)
     assert {row["law"] for row in rows(tmp_path)} == {"xcp"}
     assert len(rows(tmp_path)) == 2
 
@@ -126,10 +126,10 @@ def test_a_law_in_c_goes_to_processes(tmp_path: Path) -> None:
     law = tmp_path / "newreno.so"
     include, source = plugin / "include", plugin / "laws/newreno.c"
     subprocess.run(f"cc -O2 -shared -fPIC -I {include} -o {law} {source}".split(), check=True)
-    here = ratewire.sweep(SMALL, OVER, laws=[str(law)])
+    here = ratewire.sweep(SMALL, OVER, law=[str(law)])
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as executor:
-        there = ratewire.sweep(SMALL, OVER, laws=[str(law)], executor=executor)
+        there = ratewire.sweep(SMALL, OVER, law=[str(law)], executor=executor)
     assert pa.table(there.runs) == pa.table(here.runs)
 
 
@@ -204,9 +204,9 @@ def test_files_of_others_are_left(whole: dict[str, Any]) -> None:
 
 def test_laws_that_are_classes_go_to_processes() -> None:
     context = multiprocessing.get_context("spawn")
-    here = ratewire.sweep(SMALL, OVER, laws=[NewRenoByRound])
+    here = ratewire.sweep(SMALL, OVER, law=[NewRenoByRound])
     with ProcessPoolExecutor(1, mp_context=context) as executor:
-        there = ratewire.sweep(SMALL, OVER, laws=[NewRenoByRound], executor=executor)
+        there = ratewire.sweep(SMALL, OVER, law=[NewRenoByRound], executor=executor)
     assert pa.table(there.runs) == pa.table(here.runs)
 
 
@@ -219,9 +219,9 @@ def test_a_class_that_processes_cannot_import_is_refused() -> None:
         ProcessPoolExecutor(1) as executor,
         pytest.raises(ratewire.SettingError, match=told),
     ):
-        ratewire.sweep(SMALL, OVER, laws=[Local], executor=executor)
+        ratewire.sweep(SMALL, OVER, law=[Local], executor=executor)
     with ThreadPoolExecutor(1) as threads:
-        assert ratewire.sweep(SMALL, OVER, laws=[Local], executor=threads).runs
+        assert ratewire.sweep(SMALL, OVER, law=[Local], executor=threads).runs
 
 
 def test_a_worker_with_another_experiment_is_refused(tmp_path: Path) -> None:

@@ -56,14 +56,14 @@ def utilisation(results: ratewire.Results, law: str) -> float:
 
 
 def test_newreno_has_the_windows_of_newreno() -> None:
-    results = ratewire.run(LOSSY, laws=["newreno", NewReno])
+    results = ratewire.run(LOSSY, law=["newreno", NewReno])
     own = windows(results, "newreno-py")
     assert len(own) > 1000
     assert own == windows(results, "newreno")
 
 
 def test_a_law_may_work_once_a_round_trip() -> None:
-    results = ratewire.run(LOSSY, laws=["newreno", NewRenoByRound])
+    results = ratewire.run(LOSSY, law=["newreno", NewRenoByRound])
     own, other = utilisation(results, "newreno-round"), utilisation(results, "newreno")
     assert 0.8 * other < own < 1.2 * other
 
@@ -74,9 +74,9 @@ def test_routers_may_write_headers() -> None:
     ).flow("s*", "d*")
     scenario = scenario.expect("jain", during="10 s .. 12 s", min=0.99)
     scenario = scenario.expect("utilisation", link="bottleneck", during="8 s .. 12 s", min=0.9)
-    results = ratewire.run(scenario, laws=Offers)
+    results = ratewire.run(scenario, law=Offers)
     assert all(found.passed for found in results.summary.expectations)
-    found = ratewire.run(scenario, laws=Offers, set={"options.offers-py.fill": 0.5})
+    found = ratewire.run(scenario, law=Offers, set={"options.offers-py.fill": 0.5})
     assert utilisation(found, "offers-py") < 0.55
 
 
@@ -84,18 +84,18 @@ def test_a_scenario_may_name_a_class() -> None:
     text = LOSSY + 'law = "newreno-py"\n[options.newreno-py]\ninitial_window = "3 packets"\n'
     with pytest.raises(ratewire.ScenarioError, match="no law is called"):
         ratewire.Scenario.parse(text)
-    scenario = ratewire.Scenario.parse(text, laws=[NewReno])
+    scenario = ratewire.Scenario.parse(text, law=[NewReno])
     flows = ratewire.run(scenario).summary.runs[0].flows
     assert [flow.law for flow in flows] == ["newreno", "newreno-py"]
     wrong = text.replace('"3 packets"', '"3 parsecs"')
     with pytest.raises(ratewire.ScenarioError, match="parsecs"):
-        ratewire.Scenario.parse(wrong, laws=[NewReno])
+        ratewire.Scenario.parse(wrong, law=[NewReno])
 
 
 def test_other_ways_to_run_take_classes() -> None:
     short = {"duration": "2 s"}
-    assert "newreno-py" in str(ratewire.compare(LOSSY, [NewReno, "cubic"], seeds=2, set=short))
-    swept = ratewire.sweep(LOSSY, {"bottleneck.rate": ["5M", "8M"]}, laws=[NewReno], set=short)
+    assert "newreno-py" in str(ratewire.compare(LOSSY, [NewReno, "cubic"], seed="1..2", set=short))
+    swept = ratewire.sweep(LOSSY, {"bottleneck.rate": ["5M", "8M"]}, law=[NewReno], set=short)
     assert set(pa.table(swept.runs).to_pydict()["law"]) == {"newreno-py"}
     told = ratewire.why(LOSSY, "s1->d1", 1.5, law=NewReno)
     assert "what the law in Python has set" in told
@@ -134,7 +134,7 @@ class Huge(ratewire.Law):
 
 def test_a_large_window_needs_a_pace() -> None:
     with pytest.raises(ratewire.RunError, match="`window` is 1e30 bytes"):
-        ratewire.run(LOSSY, laws=Huge)
+        ratewire.run(LOSSY, law=Huge)
 
     class Paced(Huge):
         name = "huge-paced"
@@ -144,7 +144,7 @@ def test_a_large_window_needs_a_pace() -> None:
             super().start(flow)
             self.pace = 1e5
 
-    assert ratewire.run(LOSSY, laws=Paced).summary
+    assert ratewire.run(LOSSY, law=Paced).summary
 
     class Largest(ratewire.Law):
         name = "largest"
@@ -156,12 +156,12 @@ def test_a_large_window_needs_a_pace() -> None:
         wide = ratewire.option(False, doc="Whether the window is the largest.")
 
     short = {"flow.1.size": "9 KB", "options.largest.wide": True}
-    assert ratewire.run(LOSSY, laws=Largest, set=short).summary
+    assert ratewire.run(LOSSY, law=Largest, set=short).summary
 
 
 def test_an_exception_is_the_cause_of_the_runs_error() -> None:
     with pytest.raises(ratewire.RunError, match="`on_ack` raised KeyError") as raised:
-        ratewire.run(LOSSY, laws=Broken)
+        ratewire.run(LOSSY, law=Broken)
     cause = raised.value.__cause__
     assert isinstance(cause, KeyError)
     assert cause.args == ("what is missing",)
@@ -183,7 +183,7 @@ def test_an_exception_is_the_cause_of_the_runs_error() -> None:
 )
 def test_numbers_that_no_law_may_give_end_the_run(how: str, told: str) -> None:
     with pytest.raises(ratewire.RunError, match=told):
-        ratewire.run(LOSSY, laws=Broken, set={"options.broken.how": how})
+        ratewire.run(LOSSY, law=Broken, set={"options.broken.how": how})
 
 
 def test_classes_are_refused_with_a_reason() -> None:
@@ -206,7 +206,7 @@ def test_classes_are_refused_with_a_reason() -> None:
             self.window = 1e4
 
     with pytest.raises(ratewire.RunError, match="another law has this name"):
-        ratewire.run(LOSSY, laws=_Named)
+        ratewire.run(LOSSY, law=_Named)
 
 
 def test_mistyped_callbacks_are_refused() -> None:
@@ -249,7 +249,7 @@ def test_an_interval_and_its_callback_come_together() -> None:
             interval = None  # type: ignore[assignment]
 
     with pytest.raises(ratewire.RunError, match="has a method `on_interval`, but its `interval`"):
-        ratewire.run(LOSSY, laws=Timeless)
+        ratewire.run(LOSSY, law=Timeless)
 
 
 def test_a_flow_may_choose_its_interval_as_it_starts() -> None:
@@ -265,7 +265,7 @@ def test_a_flow_may_choose_its_interval_as_it_starts() -> None:
         def on_interval(self, interval: Interval) -> None:
             seen.append(interval.seconds)
 
-    ratewire.run(LOSSY, laws=Chosen)
+    ratewire.run(LOSSY, law=Chosen)
     assert seen[1] == 0.25
 
 
@@ -372,9 +372,9 @@ def test_a_class_without_a_name_of_its_own_is_refused() -> None:
         pass
 
     with pytest.raises(TypeError, match="the law Nameless has no `name` of its own"):
-        ratewire.run(LOSSY, laws=[Nameless])
+        ratewire.run(LOSSY, law=[Nameless])
     with pytest.raises(TypeError, match="is no law: allowed are names and classes"):
-        ratewire.run(LOSSY, laws=[NewReno()])  # type: ignore[list-item]
+        ratewire.run(LOSSY, law=[NewReno()])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("interval", ["5 ms", 0.005, "rtt"])
@@ -383,7 +383,7 @@ def test_intervals_are_times(interval: Any) -> None:
         name = "paced"
 
     Paced.interval = interval
-    assert ratewire.run(LOSSY, laws=Paced).summary
+    assert ratewire.run(LOSSY, law=Paced).summary
 
 
 @pytest.mark.parametrize("interval", ["soon", "RTT", 0, -1.0, float("nan"), float("inf"), None])
@@ -394,12 +394,12 @@ def test_what_is_no_interval_is_refused(interval: Any) -> None:
     Timeless.interval = interval
     told = r"`start` raised ValueError: `interval` is .* and \"rtt\""
     with pytest.raises(ratewire.RunError, match=told):
-        ratewire.run(LOSSY, laws=Timeless)
+        ratewire.run(LOSSY, law=Timeless)
 
 
 def test_a_changed_class_is_another_law_to_a_sweep(tmp_path: Path) -> None:
     def swept(law: type[ratewire.Law]) -> list[float]:
-        sweep = ratewire.sweep(LOSSY, {"bottleneck.rate": ["5M"]}, laws=[law], folder=tmp_path)
+        sweep = ratewire.sweep(LOSSY, {"bottleneck.rate": ["5M"]}, law=[law], folder=tmp_path)
         return [run["utilisation"] for run in pa.table(sweep.runs).to_pylist()]
 
     class Constant(ratewire.Law):
@@ -442,7 +442,7 @@ def test_objects_of_a_law_do_not_stay() -> None:
         def on_loss(self, congestion: Congestion) -> None:
             super().on_loss(congestion)
 
-    ratewire.run(LOSSY, laws=Noted, set={"duration": "1 s"})
+    ratewire.run(LOSSY, law=Noted, set={"duration": "1 s"})
     gc.collect()
     assert len(made) == 2
     assert all(one() is None for one in made)
@@ -464,13 +464,13 @@ def test_a_law_in_c_is_what_its_file_holds_now(tmp_path: Path) -> None:
         return [flow.delivered_bytes for flow in flows]
 
     built("1")
-    first = bytes_of(ratewire.run(LOSSY, laws=str(law)))
+    first = bytes_of(ratewire.run(LOSSY, law=str(law)))
     # Scenarios name it once they know it.
     scenario = ratewire.Scenario.parse(LOSSY).knowing(str(law))
     assert bytes_of(ratewire.run(scenario.set({"law": str(law)}))) == first
     assert ratewire.Simulation(LOSSY, law=str(law)).finish().summary.runs[0].law == "newreno-c"
     built("3")
-    assert bytes_of(ratewire.run(LOSSY, laws=str(law))) != first
+    assert bytes_of(ratewire.run(LOSSY, law=str(law))) != first
 
 
 def test_a_scenario_elsewhere_finds_a_law_beside_it(
@@ -484,13 +484,13 @@ def test_a_scenario_elsewhere_finds_a_law_beside_it(
     subprocess.run(["cc", *options, root / "laws/newreno.c", "-o", law, "-lm"], check=True)
     (tmp_path / "mylaw/scenario.toml").write_text(LOSSY.replace('"newreno"', '"./mylaw.so"'))
     monkeypatch.chdir(tmp_path / "here")
-    with pytest.raises(ratewire.ScenarioError, match=r"was not loaded(.|\n)*`laws=`.*knowing"):
+    with pytest.raises(ratewire.ScenarioError, match=r"was not loaded(.|\n)*`law=`.*knowing"):
         ratewire.run("../mylaw/scenario.toml")
     file = "../mylaw/mylaw.so"
-    scenario = ratewire.Scenario.load("../mylaw/scenario.toml", laws=[file])
+    scenario = ratewire.Scenario.load("../mylaw/scenario.toml", law=[file])
     first = ratewire.run(scenario).summary.runs[0]
     assert first.law == "newreno-c"
-    assert ratewire.run("../mylaw/scenario.toml", laws=file).summary.runs[0] == first
+    assert ratewire.run("../mylaw/scenario.toml", law=file).summary.runs[0] == first
     simulation = ratewire.Simulation("../mylaw/scenario.toml", law=file)
     assert simulation.finish().summary.runs[0].law == "newreno-c"
     monkeypatch.chdir(tmp_path / "mylaw")
@@ -505,11 +505,11 @@ def test_options_without_a_text_are_told_by_what_is_allowed() -> None:
 
     assert "Both" not in ratewire.explain(Terse).partition("share")[2].partition("\n\n")[0]
     with pytest.raises(ratewire.ScenarioError, match="help: allowed: a number from 0 to 1"):
-        ratewire.run(LOSSY, laws=Terse, set={"options.terse.share": 3.0})
+        ratewire.run(LOSSY, law=Terse, set={"options.terse.share": 3.0})
 
 
 def test_a_simulation_takes_a_class() -> None:
-    whole = ratewire.run(LOSSY, laws=NewReno)
+    whole = ratewire.run(LOSSY, law=NewReno)
     simulation = ratewire.Simulation(LOSSY, law=NewReno)
     simulation.run_until(1)
     stepped = simulation.finish()

@@ -27,7 +27,7 @@ def test_saved_results_are_the_commands_byte_for_byte(
 ) -> None:
     done = command("run", small, "--seed", "1,2", "--out", tmp_path / "command", "--quiet")
     assert done.returncode == 0, done.stderr
-    ratewire.run(small, seeds=[1, 2]).save(tmp_path / "python")
+    ratewire.run(small, seed=[1, 2]).save(tmp_path / "python")
     theirs, ours = files(tmp_path / "command"), files(tmp_path / "python")
     assert theirs.keys() == ours.keys()
     assert "xcp-seed-2/flows.parquet" in ours
@@ -43,8 +43,8 @@ def test_saved_results_are_the_commands_byte_for_byte(
 
 
 def test_results_in_a_folder_are_those_in_memory(small: Path, tmp_path: Path) -> None:
-    ratewire.run(small, laws="xcp", folder=tmp_path / "one")
-    ratewire.run(small, laws="xcp").save(tmp_path / "two")
+    ratewire.run(small, law="xcp", folder=tmp_path / "one")
+    ratewire.run(small, law="xcp").save(tmp_path / "two")
     assert files(tmp_path / "one") == files(tmp_path / "two")
 
 
@@ -81,7 +81,7 @@ def test_the_summary_has_every_figure_of_the_json(
 )
 def test_summaries_of_all_kinds_have_every_figure(scenario: str, figure: str) -> None:
     path = ROOT / "scenarios" / f"{scenario}.toml"
-    native = ratewire.run(path, laws=Scenario.load(path).laws[0], set={"duration": "0.5 s"})._native
+    native = ratewire.run(path, law=Scenario.load(path).laws[0], set={"duration": "0.5 s"})._native
     written = json.loads(native.json())
     assert written["runs"][0][figure]
     assert plain(ratewire.Results(native).summary) == written
@@ -91,9 +91,10 @@ def plain(content: Any) -> Any:
     """A dataclass as the JSON that it was made of."""
     if dataclasses.is_dataclass(content) and not isinstance(content, type):
         fields = {field.name: getattr(content, field.name) for field in dataclasses.fields(content)}
-        # What is left out of the JSON where a run came to its end, and all of it was measured.
-        for name in ("planned_duration_s", "measured_from_s", "measured_to_s"):
-            if fields.get(name, 0) is None:
+        # What is left out of the JSON where a run came to its end, all of it was measured, and no
+        # figure was asked for.
+        for name in ("planned_duration_s", "measured_from_s", "measured_to_s", "figures"):
+            if fields.get(name, 0) in (None, {}):
                 del fields[name]
         return {name.rstrip("_"): plain(value) for name, value in fields.items()}
     if isinstance(content, list | tuple):
@@ -126,6 +127,6 @@ def test_a_folder_without_results(tmp_path: Path) -> None:
 
 
 def test_the_folder_of_a_sweep_is_told_apart(small: Path, tmp_path: Path) -> None:
-    ratewire.sweep(small, {"bottleneck.rate": ["5M"]}, laws=["xcp"], folder=tmp_path)
+    ratewire.sweep(small, {"bottleneck.rate": ["5M"]}, law=["xcp"], folder=tmp_path)
     with pytest.raises(ratewire.FileError, match=r"results of a sweep\n  help: read sweep.parquet"):
         ratewire.Results.load(tmp_path)

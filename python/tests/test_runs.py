@@ -29,7 +29,7 @@ def long() -> Scenario:
 
 
 def test_a_comparison_is_the_commands(small: Path, command: Command) -> None:
-    mine = ratewire.compare(small, ["xcp", "cubic"], seeds=2)
+    mine = ratewire.compare(small, "xcp, cubic", seed="1..2")
     told = command("compare", small, "--law", "xcp,cubic", "--seed", "1,2", "--no-files", "-q")
     assert str(mine).split() == told.stdout.split()
     assert mine.content["laws"] == ["xcp", "cubic"]
@@ -39,7 +39,7 @@ def test_a_comparison_is_the_commands(small: Path, command: Command) -> None:
 
 
 def test_a_comparison_is_saved(small: Path, tmp_path: Path) -> None:
-    ratewire.compare(small, "xcp", seeds=1).save(tmp_path / "out")
+    ratewire.compare(small, "xcp", seed=1).save(tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "comparison.html",
         "comparison.json",
@@ -48,7 +48,7 @@ def test_a_comparison_is_saved(small: Path, tmp_path: Path) -> None:
 
 def test_a_sweep_is_a_table(small: Path, tmp_path: Path) -> None:
     over = {"bottleneck.rate": "4M..16M:log2", "bottleneck.queue": ["20 packets", "40 packets"]}
-    sweep = ratewire.sweep(small, over, laws="xcp", folder=tmp_path / "sweep")
+    sweep = ratewire.sweep(small, over, law="xcp", folder=tmp_path / "sweep")
     runs = pl.DataFrame(sweep.runs)
     assert runs.height == 4
     assert runs["bottleneck.rate_bps"].unique().sort().to_list() == [4e6, 1.6e7]
@@ -111,7 +111,7 @@ def test_pythons_lock_is_free_during_a_run() -> None:
 
 def test_results_of_other_runs_are_kept(small: Path) -> None:
     with pytest.raises(ratewire.IncompleteError, match="hpcc did not run in emulate") as caught:
-        ratewire.run(small, laws="hpcc", world=["simulate", "emulate"])
+        ratewire.run(small, law="hpcc", world=["simulate", "emulate"])
     assert caught.value.results.summary.run("hpcc").world == "simulate"
     again = pickle.loads(pickle.dumps(caught.value))
     assert again.results.summary == caught.value.results.summary
@@ -146,7 +146,7 @@ def test_progress_reaches_the_end(small: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def digest_of(seed: int) -> tuple[int, ratewire.Results]:
     scenario = Scenario.dumbbell(duration="1 s", law="xcp", rate="5 Mbit/s", delay="2 ms")
-    return seed, ratewire.run(scenario.flow("s1", "d1"), seeds=seed)
+    return seed, ratewire.run(scenario.flow("s1", "d1"), seed=seed)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -190,18 +190,18 @@ def test_many_runs_leave_no_memory_behind() -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (lambda at: ratewire.run(at, laws=[]), "laws is empty"),
-        (lambda at: ratewire.run(at, seeds=[]), "seeds is empty"),
-        (lambda at: ratewire.run(at, seeds=-1), "a seed cannot be -1"),
+        (lambda at: ratewire.run(at, law=[]), "law is empty"),
+        (lambda at: ratewire.run(at, seed=[]), "seed is empty"),
+        (lambda at: ratewire.run(at, seed=-1), "a seed cannot be -1"),
         (
-            lambda at: ratewire.run(at, seeds=[1, 2.5]),  # type: ignore[list-item]
+            lambda at: ratewire.run(at, seed=[1, 2.5]),  # type: ignore[list-item]
             "a seed cannot be 2.5",
         ),
-        (lambda at: ratewire.compare(at, seeds=0), "one seed at least"),
-        (
-            lambda at: ratewire.compare(at, seeds=[1, 2]),  # type: ignore[arg-type]
-            r"seeds is \[1, 2\]: a comparison takes their number",
-        ),
+        (lambda at: ratewire.run(at, seed="5..1"), "^seed: 5..1 has no values: write the lesser"),
+        (lambda at: ratewire.run(at, seed="1,x"), '^seed: "x" is none; allowed: whole numbers'),
+        (lambda at: ratewire.run(at, during=5), 'write text, such as during="5s..30s"'),  # type: ignore[arg-type]
+        (lambda at: ratewire.run(at, law="xcp", laws="cubic"), "leave out laws, the former name"),
+        (lambda at: ratewire.compare(at, seed=1, seeds=1), "leave out seeds, the former name"),
         (
             lambda at: ratewire.sweep(at, {"bottleneck.rate": "5M..10M"}),
             "how many values. write 5M..10M:lin5",

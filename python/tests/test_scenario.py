@@ -101,7 +101,7 @@ def test_methods_change_nothing() -> None:
 
 def test_values_are_set(small: Path) -> None:
     given = {"bottleneck.rate": "20 Mbit/s", "transport.tail_loss_probe": True, "topology.pairs": 2}
-    run = ratewire.run(small, laws="xcp", set=given).summary.run("xcp")
+    run = ratewire.run(small, law="xcp", set=given).summary.run("xcp")
     assert next(link for link in run.links if link.name == "bottleneck").rate_bps == 20_000_000
     scenario = Scenario.load(small, set={"duration": "1 s"}).set(seed=7)
     assert (scenario.duration_s, scenario.seed) == (1.0, 7)
@@ -146,7 +146,7 @@ def test_errors_in_settings_are_the_commands(small: Path, command: Command) -> N
         ratewire.run(small, set={"bottleneck.rat": 1})
     assert str(caught.value) == told.strip().replace("--> --set", "--> set")
     with pytest.raises(ratewire.ScenarioError, match='no law or variant is called "xpc"'):
-        ratewire.run(small, laws="xpc")
+        ratewire.run(small, law="xpc")
 
 
 def test_errors_of_built_scenarios_are_lines_of_their_text() -> None:
@@ -172,7 +172,7 @@ def test_warnings_are_warnings() -> None:
     scenario = Scenario.dumbbell(duration="1 s", law="newreno", rate="10 Mbit/s", delay="10 ms")
     scenario = scenario.flow("s1", "d1", size="1 KB").set({"transport.jitter": "0 s"})
     with pytest.warns(ratewire.ScenarioWarning, match="every seed gives the same run") as told:
-        ratewire.run(scenario, seeds=[1, 2])
+        ratewire.run(scenario, seed=[1, 2])
     assert told[0].filename == __file__
 
 

@@ -33,7 +33,7 @@ def test_steps_give_the_bytes_of_the_run(small: Path, tmp_path: Path) -> None:
         simulation.flow("s1->d1")
         simulation.link("bottleneck")
     stepped = files(simulation.finish(), tmp_path / "stepped")
-    whole = files(ratewire.run(small, laws="xcp"), tmp_path / "whole")
+    whole = files(ratewire.run(small, law="xcp"), tmp_path / "whole")
     assert stepped == whole
     assert len(stepped) >= 5
 
@@ -132,7 +132,7 @@ class Curious(ratewire.Law):
 
 
 def test_a_law_cannot_ask_the_simulation_that_calls_it() -> None:
-    scenario = ratewire.Scenario.parse(SMALL, laws=[Curious]).set({"law": "curious"})
+    scenario = ratewire.Scenario.parse(SMALL, law=[Curious]).set({"law": "curious"})
     simulation = ratewire.Simulation(scenario)
     Curious.simulation = simulation
     try:

@@ -38,7 +38,7 @@ def test_values_are_those_of_the_runs(results: ratewire.Results) -> None:
 
 
 def test_a_table_is_read_twice_and_outlives_its_results(small: object) -> None:
-    table = ratewire.run(str(small), laws="xcp").completions
+    table = ratewire.run(str(small), law="xcp").completions
     first, second = pa.table(table), pa.table(table)
     assert first.equals(second)
     assert first.num_rows == 1
@@ -63,5 +63,5 @@ def test_empty_tables_have_columns(results: ratewire.Results) -> None:
 
 
 def test_values_that_were_set_are_columns(small: object) -> None:
-    results = ratewire.run(str(small), laws="xcp", set={"bottleneck.rate": "5 Mbit/s"})
+    results = ratewire.run(str(small), law="xcp", set={"bottleneck.rate": "5 Mbit/s"})
     assert "bottleneck.rate" in results.links.column_names

@@ -330,7 +330,7 @@ impl LawBook {
 /// Refuses the name of a law's file that is not among the known laws.
 fn not_loaded(context: &Context<'_>, span: Span, file: &str) {
     context.error(span, format!("the law {file} is a file that was not loaded")).help(
-        "a law's file is code: name it in `laws=` of Python's `run` or `Scenario.load`, or in \
+        "a law's file is code: name it in `law=` of Python's `run` or `Scenario.load`, or in \
          `Scenario.knowing`; with the command, in --law, or give --trust-laws",
     );
 }
