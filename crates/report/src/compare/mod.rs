@@ -92,7 +92,7 @@ pub enum About {
     Sizes,
     /// How soon flows shared fairly after a change.
     Changes,
-    /// Flows together; only sweeps have such figures.
+    /// Flows together.
     Flows,
 }
 
@@ -165,6 +165,7 @@ impl Comparison {
         let bottlenecks = crate::headline::bottlenecks(&all);
         let mut figures = choice::chosen(names, &all, &bottlenecks);
         figures.extend(figures::figures(&all, &bottlenecks));
+        figures.extend(own::of_flows(&all));
         let is_same = |(_, runs): &&(String, Vec<Summary>)| has_chance && are_one(runs);
         let without_chance = laws.iter().filter(is_same).map(|(law, _)| law.clone());
         let without_chance: Vec<String> = without_chance.collect();

@@ -27,6 +27,27 @@ pub(crate) fn own() -> Vec<Measured> {
     OWN.iter().map(measured).collect()
 }
 
+/// Figures of flows that comparisons show, too.
+const COMPARED: [&str; 9] = [
+    "goodput_flow_mean_bps",
+    "rtt_p50_s",
+    "rtt_p95_s",
+    "rtt_p99_s",
+    "one_way_p50_s",
+    "one_way_p95_s",
+    "one_way_p99_s",
+    "loss_share",
+    "power_bps2",
+];
+
+/// The figures of flows by which laws are compared, if any of the summaries has them.
+pub(super) fn of_flows(all: &[&Summary]) -> Vec<Measured> {
+    let mut list = own();
+    list.retain(|figure| COMPARED.contains(&figure.name.as_str()));
+    list.retain(|figure| all.iter().any(|summary| figure.value(summary).is_some()));
+    list
+}
+
 /// To add a figure, add an entry, and a row to `docs/reference/files.md`.
 static OWN: [OwnFigure; 21] = [
     OwnFigure {

@@ -55,6 +55,10 @@ fn usual(comparison: &Comparison, options: &TableOptions) -> String {
     let bottleneck = clip(&comparison.bottleneck_text(), 100);
     let mut out = part(comparison, of(About::Run), options);
     out += &note(&format!("utilisation and queue (packets) of {bottleneck}"), options);
+    if of(About::Flows).next().is_some() {
+        out += &format!("\n{}", options.style().bold("Goodput, delay, loss and power of flows"));
+        out += &part(comparison, of(About::Flows), options);
+    }
     if of(About::Sizes).next().is_some() {
         out += &format!("\n{}", options.style().bold("Slowdown of completed flows, by size"));
         out += &part(comparison, of(About::Sizes), options);

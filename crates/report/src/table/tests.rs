@@ -335,6 +335,13 @@ b         98.1 % *  3.55 ± 0.64 ≈         12 *      1,040 *  1,234 *
 c         98.1 % *   43.5 ± 6.4           12 *      1,040 *  1,234 *
 utilisation and queue (packets) of bottleneck
 
+Goodput, delay, loss and power of flows
+law  goodput a flow
+─────────────────────
+a      24.13 Mbit/s *
+b      24.13 Mbit/s *
+c      24.13 Mbit/s *
+
 Time until shares are fair
 law  s2->d2 joins at 10 s
 ───────────────────────────

@@ -59,6 +59,8 @@ fn document(
         groups,
     ));
     out.push_str(&section("h-run", "Figures", &run_note(comparison), of(About::Run), groups));
+    let heading = "Goodput, delay, loss and power of flows";
+    out.push_str(&section("h-flows", heading, "", of(About::Flows), groups));
     let note = "Completion time over the time alone on the path, of the flows that completed.";
     let heading = "Slowdown by flow size";
     out.push_str(&section("h-sizes", heading, note, of(About::Sizes), groups));
