@@ -21,25 +21,33 @@ impl Scenario {
     }
 
     /// The value at the path of a key, as a user writes it, or the key's default. Entries of lists
-    /// are chosen by number. `None` where the scenario lacks a table or an entry on the path, or
-    /// where the value is a table or a list.
+    /// are chosen by number, or all by `*`: then the value is that of the first. `None` where the
+    /// scenario lacks a table or an entry on the path, or where the value is a table or a list.
     pub fn value_at(&self, path: &str) -> Option<String> {
         let path = whole_path(path);
-        let (last, steps) = path.split_last()?;
-        let inner = |value: &'_ Value, name: &str| match value {
-            Value::Table(table) => table.get(name).map(|entry| entry.item.value.clone()),
-            Value::List(items) => {
-                let at = name.parse::<usize>().ok()?.checked_sub(1)?;
-                items.get(at).map(|item| item.value.clone())
-            }
-            _ => None,
-        };
-        let start = self.document.value.clone();
-        let place = steps.iter().try_fold(start, |value, name| inner(&value, &name.text))?;
-        let own = inner(&place, &last.text);
-        let of = steps.last().map_or("", |name| &name.text);
-        let default = || keys::find(of, &last.text).map(|key| key.default.to_string());
-        own.map_or_else(default, |value| value.as_option())
+        let steps: Vec<&str> = path.iter().map(|step| step.text.as_str()).collect();
+        value_below(&self.document.value, "", &steps)
+    }
+}
+
+/// The value at the rest of a path, below `value`, which is the table called `name`.
+fn value_below(value: &Value, name: &str, steps: &[&str]) -> Option<String> {
+    let Some((step, rest)) = steps.split_first() else { return value.as_option() };
+    match value {
+        Value::Table(table) => match table.get(step) {
+            Some(entry) => value_below(&entry.item.value, step, rest),
+            None if rest.is_empty() => keys::find(name, step).map(|key| key.default.to_string()),
+            None => None,
+        },
+        Value::List(items) if *step == "*" => {
+            let all = items.iter().map(|item| value_below(&item.value, name, rest));
+            all.collect::<Option<Vec<String>>>()?.into_iter().next()
+        }
+        Value::List(items) => {
+            let at = step.parse::<usize>().ok()?.checked_sub(1)?;
+            value_below(&items.get(at)?.value, name, rest)
+        }
+        _ => None,
     }
 }
 
@@ -94,6 +102,7 @@ mod tests {
         assert_eq!(at("transport.min_rto").as_deref(), Some("1 s"));
         assert_eq!(at("transport.packet").as_deref(), Some("1500 B"));
         assert_eq!(at("flow.1.to").as_deref(), Some("d1"));
+        assert_eq!(at("flow.*.to").as_deref(), Some("d1"));
         // The scenario has neither; a table has no value.
         assert_eq!([at("overlay.cap"), at("flow.2.to"), at("bottleneck")], [None, None, None]);
     }
