@@ -367,7 +367,8 @@ class Claim(Expectation):
     scenario: str
     """File of the scenario."""
     verdict: str
-    """``reproduced``, ``as derived``, ``set after a run``, ``not reproduced`` or ``failed``."""
+    """``reproduced``, ``as derived``, ``fitted``, ``set after a run``, ``not reproduced`` or
+    ``failed``."""
 
 
 class Reproduction(_Paged):

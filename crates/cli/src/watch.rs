@@ -39,6 +39,20 @@ pub(crate) fn over_runs<T>(
     done
 }
 
+/// As [`all`], but without the warnings of runs, which are of a wrong law.
+pub(crate) fn all_without_warnings<T: Send>(
+    jobs: &[Job<'_>],
+    show_progress: bool,
+    keep: impl Fn(&Job<'_>, Run) -> T + Sync,
+) -> Vec<Result<T, Error>> {
+    memory::warn(jobs);
+    let runs: Vec<_> = jobs.iter().map(|job| (job.world(), job.duration())).collect();
+    let progress = Progress::new(show_progress, &runs);
+    let done = run_all(jobs, &(&progress, Watchman), keep);
+    progress.finish();
+    done
+}
+
 /// Runs the jobs on all cores, and keeps what `keep` makes of each run, in the order of the jobs.
 pub(crate) fn all<T: Send>(
     jobs: &[Job<'_>],

@@ -137,7 +137,7 @@ fn check_says_pass_or_fail_and_ends_accordingly() {
     write(&folder, "bad.toml", &HELLO.replace("min    = 0.9", "min = 0.9\nbasis = \"derived\""));
     let done = ratewire(&folder, &["check", "."]);
     let apart = "2 of 2 expectations hold, 0 do not\nOf all 2: 1 stated by a source, 1 derived from one, \
-                 0 set after a run, 0 different from the source\n";
+                 0 fitted to one, 0 set after a run, 0 different from the source\n";
     assert!(out(&done).ends_with(apart), "{}", out(&done));
 }
 

@@ -306,6 +306,26 @@ impl Options {
     /// # Errors
     /// When there is no such option or the value is not allowed.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), OptionError> {
+        self.set_as(name, text, OptionKind::parse)
+    }
+
+    /// Sets an option to a value that breaks the law: a number may be any, below 0 too.
+    ///
+    /// # Errors
+    /// When there is no such option, the number is not finite, or another value is not allowed.
+    pub fn set_wrong(&mut self, name: &str, text: &str) -> Result<(), OptionError> {
+        self.set_as(name, text, |kind, text| match kind {
+            OptionKind::Number(..) => OptionKind::Number(f64::MIN, f64::MAX).parse(text),
+            _ => kind.parse(text),
+        })
+    }
+
+    fn set_as(
+        &mut self,
+        name: &str,
+        text: &str,
+        parse: impl Fn(OptionKind, &str) -> Result<Value, String>,
+    ) -> Result<(), OptionError> {
         let Some(at) = self.specs.iter().position(|s| s.name == name) else {
             let known: Vec<&str> = self.specs.iter().map(|s| s.name).collect();
             let message = if known.is_empty() {
@@ -316,7 +336,7 @@ impl Options {
             return Err(OptionError::new(name, message));
         };
         self.values[at] =
-            self.specs[at].kind.parse(text).map_err(|message| OptionError::new(name, message))?;
+            parse(self.specs[at].kind, text).map_err(|message| OptionError::new(name, message))?;
         self.texts[at] = text.to_string();
         Ok(())
     }

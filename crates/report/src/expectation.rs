@@ -53,6 +53,8 @@ pub enum Basis {
     Claim,
     /// A value computed from the source's theory or set-up; the source does not state the value.
     Derived,
+    /// The source states the value, and a parameter that it does not state was chosen to meet it.
+    Fit,
     /// A run: the source gives no figure.
     Run,
     /// A run that the source contradicts.
@@ -68,6 +70,8 @@ pub enum Verdict {
     NotReproduced,
     /// The source gives no figure; the bound set after an earlier run holds.
     Unclaimed,
+    /// The source's value holds with a parameter that was chosen to meet it.
+    Fitted,
     /// A value computed from the source's theory or set-up holds; the source does not state the
     /// value.
     Derived,
@@ -77,9 +81,10 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, the best first.
-    pub const ALL: [Verdict; 5] = [
+    pub const ALL: [Verdict; 6] = [
         Verdict::Reproduced,
         Verdict::Derived,
+        Verdict::Fitted,
         Verdict::Unclaimed,
         Verdict::NotReproduced,
         Verdict::Failed,
@@ -92,6 +97,7 @@ impl Verdict {
             Verdict::NotReproduced => "not reproduced",
             Verdict::Reproduced => "reproduced",
             Verdict::Derived => "as derived",
+            Verdict::Fitted => "fitted",
             Verdict::Unclaimed => "set after a run",
         }
     }
@@ -112,12 +118,14 @@ impl CheckedExpectation {
         name
     }
 
-    /// The verdict. A bound that was set after a run reproduces nothing.
+    /// The verdict. A bound that was set after a run reproduces nothing, nor does one that a
+    /// parameter was fitted to.
     pub fn verdict(&self) -> Verdict {
         match self.basis {
             _ if !self.passed => Verdict::Failed,
             Basis::Claim => Verdict::Reproduced,
             Basis::Derived => Verdict::Derived,
+            Basis::Fit => Verdict::Fitted,
             Basis::Run => Verdict::Unclaimed,
             Basis::Differs => Verdict::NotReproduced,
         }

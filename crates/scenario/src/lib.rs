@@ -72,6 +72,7 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use error::ScenarioError;
 pub use expect::{Basis, EmulatedBound, Evaluator, Expectation, Finding, MetricUnit};
 pub use laws::files::{is_law_file, law_files};
+pub use laws::{Change, WrongConstant};
 pub use overrides::whole_path;
 pub use ratewire_config::nearest;
 pub use reference::reference;

@@ -241,6 +241,7 @@ fn by_basis<'a>(count: usize, all: impl Iterator<Item = &'a CheckedExpectation> 
     let kinds = [
         (Basis::Claim, "stated by a source"),
         (Basis::Derived, "derived from one"),
+        (Basis::Fit, "fitted to one"),
         (Basis::Run, "set after a run"),
         (Basis::Differs, "different from the source"),
     ];

@@ -52,6 +52,8 @@ const OPTIONS: &[OptionSpec] = &[
               it fills has no room; \"force\": without a congestion window wherever it is. Section II-D.",
     },
     newreno::COUNT,
+    newreno::INCREASE,
+    newreno::BETA,
     common::INITIAL_WINDOW,
     common::INITIAL_SSTHRESH,
     common::abc("2"),

@@ -34,9 +34,13 @@ const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
 fn a_line_in_the_registry_is_enough_for_a_law() {
     let names: Vec<&str> = INFOS.iter().map(|info| info.name).collect();
     assert_eq!(names, ["fixed", "toy"]);
-    let wrong = made("toy", &[("gamma", "2")]).expect("a law").unwrap_err();
+    let toy = |gamma: &str| {
+        let law = made("toy", |specs| Options::given(specs, &[("gamma", gamma)]));
+        law.expect("a law")
+    };
+    let wrong = toy("2").unwrap_err();
     assert!(wrong.to_string().contains("allowed is a number from 0.1 to 1"), "{wrong}");
-    let law = made("toy", &[("gamma", "0.5")]).expect("a law").unwrap();
+    let law = toy("0.5").unwrap();
     assert_eq!((law.info().title, law.header_len().get()), ("Toy", 9));
     assert_eq!(law.extremes(), [[("gamma", "0.1")]]);
     assert!(law.promises().pace_within_line && law.properties().goes_by_pace);

@@ -17,7 +17,7 @@ use crate::law::{
     Acked, Books, Buffer, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext,
     MAX_HEADER, NO_BYTES, Named, Port, PortQueue, Promises, Properties, Sending, Sink, Source,
 };
-use crate::options::{OptionError, Options};
+use crate::options::{OptionError, OptionSpec, Options};
 use crate::reason::{Figure, Reason};
 use crate::trust::{Claim, Grant, Hand, Lie};
 
@@ -30,11 +30,14 @@ macro_rules! registry {
         /// Other names of laws, in the order of `INFOS`.
         const ALIASES: &[Option<&str>] = &[$(<$law as Named>::ALIAS,)*];
 
-        /// Makes the law of this crate called `name`, with options as users write them; `None` if
-        /// there is none.
-        fn made(name: &str, options: &[(&str, &str)]) -> Option<Result<AnyLaw, OptionError>> {
+        /// Makes the law of this crate called `name` from its options, which `options` makes of
+        /// their table; `None` if there is none.
+        fn made(
+            name: &str,
+            options: impl Fn(&'static [OptionSpec]) -> Result<Options, OptionError>,
+        ) -> Option<Result<AnyLaw, OptionError>> {
             $(if <$law as Named>::INFO.name == name {
-                let options = Options::given(<$law as Named>::INFO.options, options);
+                let options = options(<$law as Named>::INFO.options);
                 let law = options.and_then(|options| <$law as Named>::from_options(&options));
                 return Some(law.map(AnyLaw::$variant));
             })*
@@ -176,5 +179,18 @@ mod tests {
         assert!(e.message.contains("no such option; known: "), "{e}");
         let e = AnyLaw::new("xcp", &[("alpha", "7")]).unwrap_err();
         assert!(e.message.contains("allowed is a number from"), "{e}");
+    }
+
+    /// Only a law that is made wrong on purpose has a number beyond its range.
+    #[test]
+    fn a_law_is_made_wrong_with_any_number() {
+        let laws = LawSet::in_tree();
+        let wrong = |option, value| laws.make_wrong("xcp", &[("alpha", "0.3")], (option, value));
+        let law = wrong("alpha", "-0.4").expect("a wrong law");
+        assert!(matches!(law, AnyLaw::Xcp(xcp) if xcp.alpha == -0.4));
+        assert!(laws.make("xcp", &[("alpha", "-0.4")]).is_err());
+        for (option, value) in [("alpha", "inf"), ("pacing", "-1"), ("alfa", "1")] {
+            assert!(wrong(option, value).is_err(), "{option}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use core::fmt;
 use super::{AnyLaw, INFOS};
 use crate::external::{External, ExternalLaw, LawId};
 use crate::law::{LawInfo, Named};
-use crate::options::{OptionError, Options, check_specs};
+use crate::options::{OptionError, OptionSpec, Options, check_specs};
 
 /// The set of laws that names refer to: those of this crate, and registered ones.
 ///
@@ -148,10 +148,35 @@ impl LawSet {
     /// # Errors
     /// When there is no such law, no such option, or a value is not allowed.
     pub fn make(&self, name: &str, options: &[(&str, &str)]) -> Result<AnyLaw, OptionError> {
+        self.make_from(name, |specs| Options::given(specs, options))
+    }
+
+    /// Makes a law as [`LawSet::make`] does, but with one option that breaks it: a number may be
+    /// any, below 0 too. It shows what would notice that the law is wrong.
+    ///
+    /// # Errors
+    /// As [`LawSet::make`], and when the law cannot be made with that value.
+    pub fn make_wrong(
+        &self,
+        name: &str,
+        options: &[(&str, &str)],
+        wrong: (&str, &str),
+    ) -> Result<AnyLaw, OptionError> {
+        self.make_from(name, |specs| {
+            let mut all = Options::given(specs, options)?;
+            all.set_wrong(wrong.0, wrong.1)?;
+            Ok(all)
+        })
+    }
+
+    fn make_from(
+        &self,
+        name: &str,
+        options: impl Fn(&'static [OptionSpec]) -> Result<Options, OptionError>,
+    ) -> Result<AnyLaw, OptionError> {
         let name = self.name_of(name);
         if let Some(law) = self.registered.iter().find(|law| law.info.name == name) {
-            let options = Options::given(law.info.options, options)?;
-            return (law.make)(&options).map(AnyLaw::External);
+            return (law.make)(&options(law.info.options)?).map(AnyLaw::External);
         }
         match super::made(name, options) {
             Some(law) => law,

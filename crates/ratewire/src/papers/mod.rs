@@ -4,6 +4,7 @@
 mod choose;
 mod draw;
 mod kept;
+mod mutations;
 mod simulate;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use crate::Error;
 pub use choose::choose;
 pub use draw::draw;
 pub use kept::KeptRuns;
+pub use mutations::{Mutant, MutantClaim, MutantResult, Mutation};
 pub use simulate::simulate;
 
 /// A name in the file, with its place.
@@ -47,6 +49,9 @@ pub struct Paper {
     /// Figures and experiments, in the order of the page.
     #[serde(rename = "figure")]
     pub figures: Vec<PaperFigure>,
+    /// Constants that `ratewire reproduce --mutate` breaks, in figures without their own.
+    #[serde(default, rename = "mutation")]
+    pub mutations: Vec<Mutation>,
 }
 
 /// A figure or an experiment.
@@ -85,6 +90,9 @@ pub struct PaperFigure {
     /// What emulated runs have in place of the scenarios' own values.
     #[serde(default)]
     pub emulated: Vec<EmulatedValues>,
+    /// Constants that `ratewire reproduce --mutate` breaks, in place of the paper's.
+    #[serde(default, rename = "mutation")]
+    pub mutations: Vec<Mutation>,
 }
 
 /// Values that emulated runs of a figure have, because a machine cannot carry the scenario's rates.

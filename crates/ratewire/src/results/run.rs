@@ -202,6 +202,7 @@ fn expectation(verdict: &Finding, run: &ratewire_report::Run) -> CheckedExpectat
         basis: match verdict.basis {
             Basis::Claim => ratewire_report::Basis::Claim,
             Basis::Derived => ratewire_report::Basis::Derived,
+            Basis::Fit => ratewire_report::Basis::Fit,
             Basis::Run => ratewire_report::Basis::Run,
             Basis::Differs => ratewire_report::Basis::Differs,
         },

@@ -35,6 +35,9 @@ pub(super) fn by_size(runs: &[Run], groups: &Groups) -> String {
     out
 }
 
+/// Reads a statistic of the flows of about one size.
+type Statistic = fn(&SizeSummary) -> Option<f64>;
+
 /// Percentiles of slowdown against size, a panel a percentile, a line a law; empty where one run
 /// mixes laws, whose flows are together.
 fn figure(known: &[(usize, CompletionSummary)], groups: &Groups) -> String {
@@ -42,13 +45,13 @@ fn figure(known: &[(usize, CompletionSummary)], groups: &Groups) -> String {
     if groups.mode == Mode::Mixed || known().next().is_none() {
         return String::new();
     }
-    let statistics: [(&str, fn(&SizeSummary) -> Option<f64>); 3] = [
+    let statistics: [(&str, Statistic); 3] = [
         ("Median", |bin| bin.slowdown_median),
         ("95 %", |bin| bin.slowdown_p95),
         ("99 %", |bin| bin.slowdown_p99),
     ];
     let at = |bin: &SizeSummary| bin.from_bytes.max(1) as f64 / 1e3;
-    let panel = |(title, of): &(&str, fn(&SizeSummary) -> Option<f64>)| {
+    let panel = |(title, of): &(&str, Statistic)| {
         let line = |(index, all): &(usize, CompletionSummary)| {
             let group = &groups.list[*index];
             let points: Vec<(f64, Option<f64>)> =

@@ -166,6 +166,7 @@ fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reproduced => "is-reproduced",
         Verdict::Derived => "is-derived",
+        Verdict::Fitted => "is-fitted",
         Verdict::Unclaimed => "is-unclaimed",
         Verdict::NotReproduced => "is-different",
         Verdict::Failed => "is-failed",
@@ -178,6 +179,9 @@ fn meaning(verdict: Verdict) -> &'static str {
         Verdict::Derived => {
             "a value computed from the source’s theory or set-up holds; the source does not state it"
         }
+        Verdict::Fitted => {
+            "the source’s value holds with a parameter that was chosen to meet it; it proves nothing"
+        }
         Verdict::Unclaimed => "the source gives no figure; the bound only detects changes",
         Verdict::NotReproduced => "the source says otherwise; what holds here is stated instead",
         Verdict::Failed => "what was measured is out of bounds: a regression",
@@ -188,6 +192,7 @@ fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reproduced => "✓",
         Verdict::Derived => "∴",
+        Verdict::Fitted => "≈",
         Verdict::Unclaimed => "○",
         Verdict::NotReproduced => "≠",
         Verdict::Failed => "✗",

@@ -63,10 +63,11 @@ fn panel_of(runs: Vec<Run>, plots: &[Plot]) -> Panel {
 }
 
 #[test]
-fn a_bound_set_after_a_run_never_counts_as_reproduced() {
+fn a_bound_set_after_a_run_or_fitted_to_never_counts_as_reproduced() {
     let claims = vec![
         claim(true, Basis::Claim),
         claim(true, Basis::Derived),
+        claim(true, Basis::Fit),
         claim(true, Basis::Run),
         claim(true, Basis::Run),
         claim(true, Basis::Differs),
@@ -76,6 +77,7 @@ fn a_bound_set_after_a_run_never_counts_as_reproduced() {
     for pill in [
         "✓ 1 reproduced",
         "∴ 1 as derived",
+        "≈ 1 fitted",
         "○ 2 set after a run",
         "≠ 1 not reproduced",
         "✗ 1 failed",

@@ -159,6 +159,7 @@ pub(crate) fn bound_of(e: &CheckedExpectation) -> String {
     match e.basis {
         Basis::Claim => e.bound.clone(),
         Basis::Derived => format!("{} (derived)", e.bound),
+        Basis::Fit => format!("{} (fitted)", e.bound),
         Basis::Run | Basis::Differs => format!("{} (from a run)", e.bound),
     }
 }

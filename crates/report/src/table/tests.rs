@@ -290,6 +290,8 @@ fn what_is_not_reproduced_does_not_read_as_a_pass() {
     assert!(!text.contains("from a run") && !text.contains("The paper sees"), "{text}");
     let text = claims(&[claim(Basis::Derived)], &TableOptions::default());
     assert!(text.contains("at most 0 (derived)") && text.contains("as derived"), "{text}");
+    let text = claims(&[claim(Basis::Fit)], &TableOptions::default());
+    assert!(text.contains("\nfitted  ") && text.contains("at most 0 (fitted)"), "{text}");
 }
 
 #[test]

@@ -63,6 +63,8 @@ pub enum Basis {
     Claim,
     /// A value computed from the source's theory or set-up; the source does not state the value.
     Derived,
+    /// The source states the value, and a parameter that it does not state was chosen to meet it.
+    Fit,
     /// A run of this program; the source gives no figure.
     Run,
     /// A run of this program that the source contradicts.

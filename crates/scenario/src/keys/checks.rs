@@ -85,7 +85,7 @@ pub(super) const KEYS: &[Key] = &[
     key("expect", "equals", KeyKind::Other("a quantity of the metric's unit"), "(none)", "The expected value, within `tolerance`.", "\"33.3 Mbit/s\""),
     key("expect", "tolerance", KeyKind::Other("a share of `equals` such as \"5 %\", or a quantity of its unit"), "0 %", "Allowed distance from `equals`.", "\"5 %\""),
     key("expect", "laws", KeyKind::Other("a law's or variant's name, or a list of them"), "(all)", "The laws that the expectation is about, by the name in `law` or `--law`.", "[\"xcp\"]"),
-    key("expect", "basis", KeyKind::Word(&["claim", "derived", "run", "differs"]), "claim", "The basis of the bound. \"claim\": the source states it. \"derived\": computed from the source's theory or set-up; the source does not state it. \"run\": an earlier run, where the source gives no value. \"differs\": an earlier run that contradicts the source. Bounds of the last two detect a change and prove nothing.", "\"run\""),
+    key("expect", "basis", KeyKind::Word(&["claim", "derived", "fit", "run", "differs"]), "claim", "The basis of the bound. \"claim\": the source states it. \"derived\": computed from the source's theory or set-up; the source does not state it. \"fit\": the source states it, and a parameter that it does not state was chosen to meet it. \"run\": an earlier run, where the source gives no value. \"differs\": an earlier run that contradicts the source. Bounds of the last three detect a change and prove nothing.", "\"run\""),
     key("expect", "source", KeyKind::Text, "(none)", "Source of the expectation.", "\"SIGCOMM 2002, figure 5\""),
     key("expect", "note", KeyKind::Text, "(none)", "A remark.", "\"The paper's own buffer was larger.\""),
     key("expect", "emulated", KeyKind::Table("emulated"), "(the same bound)", "The bound of emulated runs, where real packets and hosts have another value for a known cause.", "{ equals = \"13.1 Mbit/s\", tolerance = \"2 %\", basis = \"derived\", cause = \"52 bytes of headers for 40\" }"),
@@ -93,6 +93,6 @@ pub(super) const KEYS: &[Key] = &[
     key("emulated", "max", KeyKind::Other("a quantity of the metric's unit"), "(none)", "Largest value that passes.", "\"30 packets\""),
     key("emulated", "equals", KeyKind::Other("a quantity of the metric's unit"), "(none)", "The expected value, within `tolerance`.", "\"31.9 Mbit/s\""),
     key("emulated", "tolerance", KeyKind::Other("a share of `equals` such as \"5 %\", or a quantity of its unit"), "0 %", "Allowed distance from `equals`.", "\"5 %\""),
-    key("emulated", "basis", KeyKind::Word(&["claim", "derived", "run", "differs"]), REQUIRED, "The basis of this bound, as of `basis` of the expectation.", "\"derived\""),
+    key("emulated", "basis", KeyKind::Word(&["claim", "derived", "fit", "run", "differs"]), REQUIRED, "The basis of this bound, as of `basis` of the expectation.", "\"derived\""),
     key("emulated", "cause", KeyKind::Text, REQUIRED, "Why emulated runs differ. It is shown with their verdict.", "\"a packet has 52 bytes of headers, not 40\""),
 ];

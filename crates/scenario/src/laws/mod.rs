@@ -2,6 +2,7 @@
 
 pub(crate) mod files;
 mod uses;
+pub(crate) mod wrong;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ use crate::section::Section;
 use files::is_law_file;
 
 pub(crate) use uses::{Made, Uses};
+pub use wrong::{Change, WrongConstant};
 
 /// Options as users write them.
 pub(crate) type OptionList = Vec<(String, String)>;
@@ -38,6 +40,8 @@ pub(crate) struct LawBook {
     variants: BTreeMap<String, Variant>,
     /// Names of all variants, including those with errors.
     declared: Vec<String>,
+    /// A constant that is wrong on purpose.
+    wrong: Option<WrongConstant>,
 }
 
 /// A law under another name.
@@ -195,7 +199,11 @@ impl LawBook {
     /// Makes the law called `name` with the options `extra` of its place of use.
     pub fn make(&self, name: &str, extra: &[(String, String)]) -> Result<AnyLaw, OptionError> {
         let (base, all) = self.given(name, extra);
-        self.laws.make(base, &all)
+        let wrong = self.wrong.as_ref();
+        match wrong.and_then(|wrong| Some((wrong, self.wrong_value(wrong, base, &all)?))) {
+            Some((wrong, value)) => self.laws.make_wrong(base, &all, (&wrong.option, &value)),
+            None => self.laws.make(base, &all),
+        }
     }
 
     /// What other programs and kernels are told of the law.

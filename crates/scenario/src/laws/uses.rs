@@ -39,6 +39,14 @@ impl Uses {
         self.list.len() - 1
     }
 
+    /// Name of the law and options at each use, in a run of `law`.
+    pub(super) fn names<'a>(
+        &'a self,
+        law: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a [(String, String)])> {
+        self.list.iter().map(move |one| (one.name.as_deref().unwrap_or(law), &one.options[..]))
+    }
+
     /// Makes all laws for a run of `law`.
     pub fn make(&self, book: &LawBook, law: &str) -> Result<Vec<Made>, OptionError> {
         let one = |wanted: &LawUse| {

@@ -5,6 +5,7 @@ mod loader;
 mod plan;
 mod unheld;
 mod users;
+mod wrong;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -49,7 +49,7 @@ fn options_of_ports_in_some_laws_only_are_warned_of_where_any_may_run() {
     }
     assert!(refused(&with("", "", "min_interval = \"9 ms\"")).contains("is an option of ports"));
     let run = |laws: &str| warned(&with("", "", "beta = 0.6").replacen("\"xcp\"", laws, 1));
-    let said = run("[\"xcp\", \"newreno\", \"rcp\"]");
+    let said = run("[\"xcp\", \"hpcc\", \"rcp\"]");
     assert!(said.contains("under xcp, rcp `beta` does nothing here"), "{said}");
     assert_eq!(run("[\"xcp\", \"cubic\", \"rcp\"]"), "", "cubic's senders read it");
 }

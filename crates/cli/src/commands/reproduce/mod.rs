@@ -1,6 +1,7 @@
 //! `ratewire reproduce`: runs the figures of papers, checks them against the claims, and writes one
 //! page.
 
+mod mutate;
 mod output;
 mod runs;
 
@@ -11,8 +12,10 @@ use ratewire::folder::check_page;
 use ratewire::papers::{KeptRuns, Paper, choose, read_all};
 use ratewire::{Error, World, without_repeats};
 use ratewire_command_line::{Exit, print};
+use ratewire_laws::LawSet;
 use ratewire_report::html::papers;
 use ratewire_report::table;
+use ratewire_scenario::Scenario;
 
 use super::check::load_all;
 use super::load::LawFileArgs;
@@ -55,6 +58,10 @@ pub(crate) struct Args {
     /// itself
     #[arg(long, requires = "what")]
     anew: bool,
+    /// Run figures again with one constant of a law wrong, as the papers list them
+    /// (`[[mutation]]`), and count the claims that notice; writes no page
+    #[arg(long, requires = "what", conflicts_with_all = ["world", "out", "runs", "anew"])]
+    mutate: bool,
     /// Print the claims as JSON in place of tables
     #[arg(long, requires = "what")]
     json: bool,
@@ -95,6 +102,9 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         }
     };
     let chosen: Vec<&Paper> = chosen.iter().collect();
+    if args.mutate {
+        return mutate::mutate(&chosen, args);
+    }
     // The page is checked before the runs, so that nobody waits for results that cannot be written.
     if let Err(failure) = check_page(&output::page(&chosen, args)) {
         return fail(&failure);
@@ -132,6 +142,25 @@ fn list(papers: &[Paper]) -> String {
     text + &table::wrap(&how, 0, table_options().text_width())
 }
 
+/// The scenarios of a paper, figure by figure; prints mistakes in them, and in the paper's file.
+fn load(paper: &Paper) -> Result<Vec<Vec<Scenario>>, Exit> {
+    let mut loaded = Vec::new();
+    for figure in &paper.figures {
+        let files: Vec<PathBuf> = figure.scenarios.iter().map(|s| paper.folder.join(s)).collect();
+        match load_all(&files, &LawFileArgs::default()) {
+            (scenarios, Exit::Done) => loaded.push(scenarios),
+            (_, exit) => return Err(exit),
+        }
+    }
+    let mut wrong = paper.unknown_names(&loaded);
+    wrong.extend(paper.wrong_mutations(&LawSet::in_tree()));
+    if wrong.is_empty() {
+        return Ok(loaded);
+    }
+    complain(&wrong);
+    Err(Exit::Wrong)
+}
+
 /// Runs the papers one after the other, so that only one paper's samples are in memory.
 ///
 /// Sets `short` to an exit code if a run is missing, or if an emulated run is not reliable.
@@ -142,20 +171,7 @@ fn run(
 ) -> Result<Vec<papers::PaperSection>, Exit> {
     let mut all = Vec::new();
     for paper in papers {
-        let mut loaded = Vec::new();
-        for figure in &paper.figures {
-            let files: Vec<PathBuf> =
-                figure.scenarios.iter().map(|s| paper.folder.join(s)).collect();
-            match load_all(&files, &LawFileArgs::default()) {
-                (scenarios, Exit::Done) => loaded.push(scenarios),
-                (_, exit) => return Err(exit),
-            }
-        }
-        let wrong = paper.unknown_names(&loaded);
-        if !wrong.is_empty() {
-            complain(&wrong);
-            return Err(Exit::Wrong);
-        }
+        let loaded = load(paper)?;
         let emulated = runs::as_emulated(paper, &loaded)?;
         all.push((paper, loaded, emulated));
     }

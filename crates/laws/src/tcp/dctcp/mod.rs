@@ -101,6 +101,8 @@ const OPTIONS: &[OptionSpec] = &[
               so that the first mark halves the window.",
     },
     newreno::COUNT,
+    newreno::INCREASE,
+    newreno::BETA,
     common::INITIAL_WINDOW,
     common::INITIAL_SSTHRESH,
     common::abc("2"),

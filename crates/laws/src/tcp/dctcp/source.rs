@@ -6,7 +6,7 @@ use super::Dctcp;
 use crate::law::{Acked, Congestion, FlowContext, NoHeader, Sending, Signal, Source};
 use crate::reason::{Figure, Reason};
 use crate::tcp::common::Profile;
-use crate::tcp::newreno::{KEEP, MARK_FLOOR, NewRenoSource};
+use crate::tcp::newreno::{MARK_FLOOR, NewRenoSource};
 
 /// Unit in which Linux counts alpha: `DCTCP_MAX_ALPHA` of them are 1.
 const STEPS: f64 = 1024.0;
@@ -113,8 +113,8 @@ impl Source for DctcpSource {
     fn on_congestion(&mut self, congestion: &Congestion) {
         let keep = match congestion.signal {
             Signal::Mark => return self.on_mark(congestion),
-            _ if self.reno.window.leave_mark(congestion.now) => KEEP / self.kept,
-            _ => KEEP,
+            _ if self.reno.window.leave_mark(congestion.now) => self.reno.beta / self.kept,
+            _ => self.reno.beta,
         };
         let kept = self.reno.window.outstanding(congestion) * keep;
         self.reno.cut(congestion, kept);

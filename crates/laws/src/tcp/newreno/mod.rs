@@ -9,11 +9,11 @@
 //!   (RFC 3465, 2.2), so that the window doubles each RTT with delayed acknowledgements too.
 //!   L = 1 in the slow start after a timeout (RFC 3465, 2.3).
 //! - congestion avoidance: counts acknowledged bytes; whenever `cwnd` of them are counted, `cwnd +=
-//!   SMSS` (RFC 3465, 2.1; recommended by RFC 5681, 3.1). With `count = "acks"` an acknowledgement
-//!   counts as one packet (RFC 2581, 3.1, and Linux before 4.0): the window then grows half as fast
-//!   with delayed acknowledgements.
-//! - loss or mark: `ssthresh = max(flight / 2, 2 SMSS)`, `cwnd = ssthresh` (RFC 5681, equation 4;
-//!   RFC 6675, 5; RFC 3168, 6.1.2).
+//!   increase * SMSS`, increase = 1 (RFC 3465, 2.1; recommended by RFC 5681, 3.1). With `count =
+//!   "acks"` an acknowledgement counts as one packet (RFC 2581, 3.1, and Linux before 4.0): the
+//!   window then grows half as fast with delayed acknowledgements.
+//! - loss or mark: `ssthresh = max(beta * flight, 2 SMSS)`, beta = 1/2, `cwnd = ssthresh` (RFC
+//!   5681, equation 4; RFC 6675, 5; RFC 3168, 6.1.2).
 //! - timeout: `ssthresh` as for a loss, `cwnd = 1 SMSS` (RFC 5681, 3.1). `ssthresh` does not change
 //!   while the same packet times out again.
 //! - nothing sent for longer than the retransmission timeout: `cwnd = min(cwnd, initial window)`
@@ -21,7 +21,8 @@
 //! - no growth while a loss is repaired, for one RTT after a mark (RFC 3168, 6.1.2), or while the
 //!   application or the receiver's window is the limit (RFC 7661).
 //!
-//! Mean window with one packet in `1/p` lost: `sqrt(3 / (2 p)) = 1.22 / sqrt(p)` packets.
+//! Mean window with one packet in `1/p` lost: `sqrt(3 / (2 p)) = 1.22 / sqrt(p)` packets, and with
+//! other constants `sqrt(increase (1 + beta) / (2 (1 - beta) p))`.
 //!
 //! # Deliberate differences from the RFCs
 //! - No inflation by duplicate acknowledgements and no deflation by partial ones (RFC 5681, 3.2;
@@ -41,8 +42,8 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+pub(super) use source::MARK_FLOOR;
 pub use source::NewRenoSource;
-pub(super) use source::{KEEP, MARK_FLOOR};
 
 use super::common::{self, Common};
 use crate::law::{
@@ -56,6 +57,10 @@ pub struct NewReno {
     pub(super) common: Common,
     /// Whether each acknowledgement counts as one packet in congestion avoidance.
     pub(super) counts_acks: bool,
+    /// Packets added each RTT in congestion avoidance.
+    pub(super) increase: f64,
+    /// Share of the window that is kept after a loss or mark.
+    pub(super) beta: f64,
 }
 
 /// The option `count`.
@@ -69,8 +74,29 @@ pub(crate) const COUNT: OptionSpec = OptionSpec {
           delayed ones grows half as fast (RFC 2581, 3.1; Linux before 4.0).",
 };
 
+/// The option `increase`.
+pub(crate) const INCREASE: OptionSpec = OptionSpec {
+    name: "increase",
+    kind: OptionKind::Number(0.0, 1000.0),
+    default: "1",
+    part: Part::Source,
+    doc: "packets added each RTT in congestion avoidance: the a of AIMD(a, b). RFC 5681, 3.1: 1.",
+};
+
+/// The option `beta`.
+pub(crate) const BETA: OptionSpec = OptionSpec {
+    name: "beta",
+    kind: OptionKind::Number(0.01, 0.99),
+    default: "0.5",
+    part: Part::Source,
+    doc: "share of the window kept after a loss or mark: 1 - b of AIMD(a, b). RFC 5681, equation \
+          4: 0.5.",
+};
+
 const OPTIONS: &[OptionSpec] = &[
     COUNT,
+    INCREASE,
+    BETA,
     common::INITIAL_WINDOW,
     common::INITIAL_SSTHRESH,
     common::abc("2"),
@@ -90,7 +116,12 @@ impl Named for NewReno {
     };
 
     fn from_options(o: &Options) -> Result<NewReno, OptionError> {
-        Ok(NewReno { common: Common::from_options(o), counts_acks: o.word("count") == "acks" })
+        Ok(NewReno {
+            common: Common::from_options(o),
+            counts_acks: o.word("count") == "acks",
+            increase: o.number("increase"),
+            beta: o.number("beta"),
+        })
     }
 }
 
@@ -124,6 +155,8 @@ impl Invariants for NewReno {
             &[("pacing", "true"), ("hystart", "true"), ("initial_ssthresh", "20 packets")],
             &[("abc", "inf"), ("initial_window", "1 packets"), ("initial_ssthresh", "0 B")],
             &[("initial_window", "0 B"), ("idle_restart", "keep"), ("count", "acks")],
+            &[("increase", "1000"), ("beta", "0.99")],
+            &[("increase", "0"), ("beta", "0.01")],
         ]
     }
 }

@@ -7,8 +7,6 @@ use crate::law::{Acked, Congestion, FlowContext, NoHeader, Sending, Source};
 use crate::reason::Reason;
 use crate::tcp::window::{Sizes, Window};
 
-/// Share of the window that is kept after a loss or mark (RFC 5681, equation 4).
-pub(in crate::tcp) const KEEP: f64 = 0.5;
 /// Packets below which a mark does not lower the window (RFC 5681, equation 4).
 pub(in crate::tcp) const MARK_FLOOR: f64 = 2.0;
 
@@ -20,6 +18,10 @@ pub struct NewRenoSource {
     acked: f64,
     /// Maximum number of bytes of one acknowledgement that count.
     counted: f64,
+    /// Packets added each time that a window is acknowledged.
+    increase: f64,
+    /// Share of the window that is kept after a loss or mark (RFC 5681, equation 4).
+    pub(in crate::tcp) beta: f64,
     /// What a spurious congestion has to restore.
     before: Option<Sizes>,
 }
@@ -28,7 +30,8 @@ impl NewRenoSource {
     pub(in crate::tcp) fn new(law: &NewReno, flow: &FlowContext) -> NewRenoSource {
         let window = Window::new(&law.common, flow);
         let counted = if law.counts_acks { window.mss() } else { f64::INFINITY };
-        NewRenoSource { window, acked: 0.0, counted, before: None }
+        let (increase, beta) = (law.increase, law.beta);
+        NewRenoSource { window, acked: 0.0, counted, increase, beta, before: None }
     }
 
     /// Reduces the window to `kept` bytes. Returns whether the congestion is a new event.
@@ -63,12 +66,12 @@ impl Source for NewRenoSource {
             // At most one packet an RTT: of a huge acknowledgement's rest, at most one more window
             // counts.
             self.acked = (self.acked - cwnd).min(cwnd);
-            self.window.add(self.window.mss());
+            self.window.add(self.window.mss() * self.increase);
         }
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        let kept = self.window.outstanding(congestion) * KEEP;
+        let kept = self.window.outstanding(congestion) * self.beta;
         self.cut(congestion, kept);
     }
 

@@ -72,6 +72,20 @@ fn above_the_threshold_the_window_grows_by_one_packet_a_round() {
     }
 }
 
+/// AIMD(a, b) with a of a quarter of a packet a round, and b of 0.2.
+#[test]
+fn the_window_grows_and_falls_by_the_constants_of_aimd() {
+    let options = [("initial_ssthresh", "20 packets"), ("increase", "0.25"), ("beta", "0.8")];
+    let mut pipe = Pipe::new(newreno(&options), RTT);
+    (0..2).for_each(|_| pipe.round());
+    let before = pipe.packets();
+    (0..16).for_each(|_| pipe.round());
+    assert!((pipe.packets() - before - 4.0).abs() <= 0.25, "{} after {before}", pipe.packets());
+    let mut s = newreno(&options);
+    s.on_congestion(&congestion(Signal::Loss, 10));
+    assert_eq!(s.window(), MSS * 8);
+}
+
 /// With delayed acknowledgements that count as a packet each, a packet more takes two rounds.
 #[test]
 fn counting_acknowledgements_grows_half_as_fast_when_they_are_delayed() {

@@ -116,6 +116,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
 fn basis_of(word: &str) -> Basis {
     match word {
         "derived" => Basis::Derived,
+        "fit" => Basis::Fit,
         "run" => Basis::Run,
         "differs" => Basis::Differs,
         _ => Basis::Claim,

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ratewire::papers::{Paper, PaperFigure, read_all};
-use ratewire_scenario::Scenario;
+mod mutate;
+mod tables;
 
 const SCENARIO: &str = r#"
 name     = "One link"
@@ -174,8 +174,9 @@ fn a_paper_ends_in_counts_and_a_page_that_keep_the_kinds_of_verdict_apart() {
     let counts = out(&done).lines().find(|l| l.starts_with("first ")).map(str::to_string);
     let counts: Vec<String> =
         counts.expect("counts").split_whitespace().skip(1).map(str::to_string).collect();
-    // Figures, claims; reproduced under two laws, derived, set after a run, not reproduced, failed.
-    assert_eq!(counts, ["1", "4", "2", "0", "1", "1", "0"]);
+    // Figures, claims; reproduced under two laws, derived, fitted, set after a run, not reproduced,
+    // failed.
+    assert_eq!(counts, ["1", "4", "2", "0", "0", "1", "1", "0"]);
     let page = std::fs::read_to_string(folder.join("out/reproduce/first.html")).expect("a page");
     assert!(page.len() < 5_000_000);
     for part in [
@@ -223,6 +224,27 @@ fn a_claim_that_no_longer_holds_fails_whatever_its_basis() {
     assert_eq!(done.status.code(), Some(1), "{}", err(&done));
     let page = std::fs::read_to_string(folder.join("out/reproduce/first.html")).expect("a page");
     assert!(page.contains("✗ 1 failed") && !page.contains("set after a run</span></td>"));
+}
+
+/// A source's value that a parameter was chosen to meet is neither reproduced nor a claim.
+#[test]
+fn a_fitted_value_has_a_verdict_of_its_own() {
+    let fitted = SCENARIO.replace("basis  = \"run\"", "basis  = \"fit\"");
+    let folder = folder("fitted", &fitted, PAPER);
+    let done = ratewire(&folder, &["reproduce", "first"]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    let said = out(&done);
+    assert!(said.lines().any(|l| l.starts_with("fitted ") && l.contains("(fitted)")), "{said}");
+    let counts = said.lines().find(|l| l.starts_with("first ")).expect("counts");
+    assert!(counts.ends_with('0') && counts.contains(" 1 "), "{counts}");
+    let counts: Vec<&str> = counts.split_whitespace().skip(1).collect();
+    assert_eq!(counts, ["1", "4", "2", "0", "1", "0", "1", "0"]);
+    let page = std::fs::read_to_string(folder.join("out/reproduce/first.html")).expect("a page");
+    assert!(page.contains("≈ 1 fitted") && page.contains("is-fitted"));
+    let done = ratewire(&folder, &["reproduce", "first", "--json"]);
+    let claims: serde_json::Value = serde_json::from_str(&out(&done)).expect("JSON");
+    let fitted = claims.as_array().expect("a list").iter().find(|c| c["basis"] == "fit");
+    assert_eq!(fitted.expect("a fitted claim")["verdict"], "fitted");
 }
 
 /// Values of emulated runs with two mistakes.
@@ -319,101 +341,6 @@ fn the_papers_that_ship_are_complete() {
     }
 }
 
-/// The rows of a table of papers/README.md, each as the texts of its cells.
-fn rows(readme: &str, heading: &str) -> Vec<Vec<String>> {
-    let section = readme.split("\n## ").find(|section| section.starts_with(heading));
-    let section = section.unwrap_or_else(|| panic!("papers/README.md has no section {heading}"));
-    let rows = section.lines().filter(|line| line.starts_with("| ")).skip(1);
-    let cells = |row: &str| row.trim_matches('|').split('|').map(|c| c.trim().into()).collect();
-    rows.map(cells).collect()
-}
-
-/// Papers whose prototypes ran: the others only check single laws.
-const WHOLE: [&str; 5] = [
-    "anypoint-xcp",
-    "cost-benefit-multicast",
-    "explicit-cc-evaluation",
-    "linux-xcp-thesis",
-    "network-of-queues",
-];
-
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Whether emulated hosts can have each law of a scenario.
-fn able(scenario: &Scenario) -> Vec<bool> {
-    let plans =
-        scenario.laws().into_iter().map(|law| scenario.plan(Some(&law), None).expect("a plan"));
-    plans.map(|plan| ratewire_emulate::check(&plan.setup).is_ok()).collect()
-}
-
-/// How many of a figure's runs, each a law of a scenario, emulated hosts can have.
-fn emulated(paper: &Paper, figure: &PaperFigure) -> String {
-    let able = figure.scenarios.iter().flat_map(|file| {
-        let own = Scenario::load(&paper.folder.join(file)).expect("a scenario");
-        able(&figure.emulated(file, &own).expect("the values fit"))
-    });
-    let able: Vec<bool> = able.collect();
-    let (n, all) = (able.iter().filter(|able| **able).count(), able.len());
-    match n {
-        0 => "-".to_string(),
-        n if n == all => format!("all {n}"),
-        n => format!("{n} of {all}"),
-    }
-}
-
-#[test]
-fn the_table_of_worlds_has_each_figure_with_what_emulated_hosts_can_have() {
-    let readme = std::fs::read_to_string(root().join("papers/README.md")).expect("a page");
-    let mut right = Vec::new();
-    for paper in read_all(&root().join("papers")).expect("papers") {
-        for figure in paper.figures.iter().filter(|_| WHOLE.contains(&paper.name.as_str())) {
-            right.push(vec![paper.name.clone(), figure.id.clone(), emulated(&paper, figure)]);
-        }
-    }
-    let text = |rows: &[Vec<String>]| -> String {
-        rows.iter().map(|row| format!("| {} |\n", row.join(" | "))).collect()
-    };
-    let found = rows(&readme, "Figures in real time");
-    assert!(found == right, "the rows in papers/README.md must be\n{}", text(&right));
-}
-
-/// Whether a cell of the table of mechanisms names something that runs: a scenario, or a test of a
-/// program of tests, `live: NAME`.
-fn runs(cell: &str) -> bool {
-    let name = cell.trim_matches('`');
-    if name.ends_with(".toml") {
-        return root().join(name).is_file();
-    }
-    let Some((folder, test)) = name.split_once(": ") else { return name == "-" };
-    let mut folders = vec![root().join(folder)];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
-        }
-    }
-    let heading = format!("fn {test}(");
-    files.iter().any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains(&heading)))
-}
-
-#[test]
-fn the_table_of_mechanisms_names_what_runs() {
-    let readme = std::fs::read_to_string(root().join("papers/README.md")).expect("a page");
-    let rows = rows(&readme, "Mechanisms in three worlds");
-    assert!(WHOLE.iter().all(|paper| rows.iter().any(|row| row[0] == *paper)));
-    for row in &rows {
-        assert_eq!(row.len(), 5, "{row:?}");
-        for cell in &row[2..] {
-            assert!(runs(cell), "{}, {}: nothing is called {cell}", row[0], row[1]);
-        }
-        let emulated = row[3].trim_matches('`');
-        if emulated.ends_with(".toml") {
-            let scenario = Scenario::load(&root().join(emulated)).expect("a scenario");
-            assert!(able(&scenario).contains(&true), "{emulated} is not emulated");
-        }
-    }
-    assert!(!runs("`crates/cli/tests/live: no_such_test`") && !runs("`papers/none.toml`"));
 }
