@@ -50,6 +50,12 @@ pub(crate) fn rate(bps: f64) -> String {
     if bps.is_finite() { Throughput::new(bps / 8.0).to_string() } else { NONE.into() }
 }
 
+/// The part of a run that is measured: `measured 5 s to 30 s`.
+pub(crate) fn measured(from: f64, to: f64) -> String {
+    let text = |s| Duration::from_secs_f64(s).to_string();
+    format!("measured {} to {}", text(from), text(to))
+}
+
 /// Seconds with the unit that fits, three or four significant digits.
 pub(crate) fn seconds(s: Option<f64>) -> String {
     match s.filter(|s| s.is_finite() && *s >= 0.0) {

@@ -135,15 +135,26 @@ pub(crate) fn with_busier(label: &str, busier: Option<&str>) -> String {
     busier.map_or(label.into(), |busier| format!("{label} ({busier} was busier)"))
 }
 
+/// The names of the bottlenecks, the first few of many.
+pub(crate) fn bottleneck_names(all: &[&Summary]) -> String {
+    all.first().map_or_else(String::new, |first| few_names(first, &bottlenecks(all)))
+}
+
+fn few_names(summary: &Summary, links: &[u32]) -> String {
+    let names: Vec<&str> = names_of(summary, links).take(NAMES).collect();
+    match links.len().saturating_sub(NAMES) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more links", names.join(", ")),
+    }
+}
+
 /// A label for the links `bottlenecks`, with why it is these, if the scenario does not say so.
 pub(crate) fn bottleneck_label(all: &[&Summary], bottlenecks: &[u32]) -> String {
     let Some(first) = all.first() else { return "no link".into() };
-    let names: Vec<&str> = names_of(first, bottlenecks).take(NAMES).collect();
-    let names = match (names.as_slice(), bottlenecks.len().saturating_sub(NAMES)) {
-        ([], _) => return "no link".into(),
-        (names, 0) => names.join(", "),
-        (names, more) => format!("{} and {more} more links", names.join(", ")),
-    };
+    let names = few_names(first, bottlenecks);
+    if names.is_empty() {
+        return "no link".into();
+    }
     let are = |is: fn(&LinkSummary) -> bool| {
         let links = bottlenecks.iter().filter_map(|i| first.links.get(*i as usize));
         links.into_iter().all(is)

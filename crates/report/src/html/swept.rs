@@ -67,6 +67,7 @@ pub fn render_sweep_with(
             escape(sweep.seeds_text().trim_start_matches("seeds ").trim_start_matches("seed ")),
         ),
         ("Runs", count(sweep.runs.len() as u64)),
+        ("Figures", escape(&sweep.measured_text().unwrap_or_default())),
         ("Set", escape(&ratewire_table::clip(&set.join(", "), 1000))),
         ("Ratewire", name(&sweep.version)),
     ];
@@ -137,7 +138,8 @@ fn all_figures(sweep: &Sweep) -> String {
     let figures = sweep.of_table();
     let keys = sweep.axes.iter().map(|axis| axis.key.as_str());
     let titles = figures.iter().map(|at| sweep.figures[*at].title.as_str());
-    let head: Vec<&str> = keys.chain(["Law"]).chain(titles).collect();
+    let links = (!sweep.bottlenecks.is_empty()).then_some("Bottleneck");
+    let head: Vec<&str> = keys.chain(["Law"]).chain(links).chain(titles).collect();
     let cells = sweep.cells();
     let rows = cells.iter().take(ROWS).map(|cell| sweep.row(cell, &figures));
     let mut out =

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ratewire_units::Duration;
 use serde::{Deserialize, Serialize};
 
-use crate::figure::{bytes, plural};
+use crate::figure::{bytes, measured, plural};
 use crate::{FidelitySummary, QueueLimit, RunInfo, World};
 
 mod delays;
@@ -406,10 +406,9 @@ impl Summary {
 
     /// The run's length, and the part of it that figures are about: `30 s, measured 5 s to 30 s`.
     pub(crate) fn lasted(&self) -> String {
-        let text = |s| Duration::from_secs_f64(s).to_string();
-        let all = text(self.duration_s);
+        let all = Duration::from_secs_f64(self.duration_s).to_string();
         match (self.measured_from_s, self.measured_to_s) {
-            (Some(from), Some(to)) => format!("{all}, measured {} to {}", text(from), text(to)),
+            (Some(from), Some(to)) => format!("{all}, {}", measured(from, to)),
             _ => all,
         }
     }

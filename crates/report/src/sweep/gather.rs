@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{MeasuredRun, Sweep, SweepAxis, SweepFigure, SweepRun};
+use super::{MeasuredRun, Sweep, SweepAxis, SweepBottleneck, SweepFigure, SweepRun};
 use crate::Summary;
 use crate::compare::{FigureName, measured};
 
@@ -40,6 +40,9 @@ enum Gathered {
 struct OfPoint {
     figures: Arc<[SweepFigure]>,
     runs: Vec<SweepRun>,
+    /// The links that figures of bottlenecks are of.
+    links: String,
+    measured_s: Option<(f64, f64)>,
 }
 
 impl SweepGatherer {
@@ -82,11 +85,21 @@ impl SweepGatherer {
     /// The sweep of all runs that were added.
     pub fn finish(self) -> Sweep {
         let SweepGatherer { names, mut sweep, points, last, .. } = self;
+        let mut measured = Vec::new();
         for (point, gathered) in points {
-            sweep.append(match gathered {
+            let of = match gathered {
                 Gathered::Whole(whole) => whole,
                 Gathered::Waiting(waiting) => OfPoint::of(&names, &point, &waiting, &last),
-            });
+            };
+            measured.push(of.measured_s);
+            sweep.bottlenecks.push(SweepBottleneck { point, links: of.links.clone() });
+            sweep.append(of);
+        }
+        if sweep.bottlenecks.windows(2).all(|two| two[0].links == two[1].links) {
+            sweep.bottlenecks.clear();
+        }
+        if measured.windows(2).all(|two| two[0] == two[1]) {
+            sweep.measured_s = measured.into_iter().next().flatten();
         }
         for figure in &mut sweep.figures {
             figure.title += &core::mem::take(&mut figure.at);
@@ -120,7 +133,13 @@ impl OfPoint {
         };
         let runs = waiting.iter().map(run).collect();
         let is_known = known[..] == figures[..];
-        OfPoint { figures: if is_known { Arc::clone(known) } else { figures.into() }, runs }
+        let first = all.first();
+        OfPoint {
+            figures: if is_known { Arc::clone(known) } else { figures.into() },
+            runs,
+            links: crate::headline::bottleneck_names(&all),
+            measured_s: first.and_then(|s| s.measured_from_s.zip(s.measured_to_s)),
+        }
     }
 }
 

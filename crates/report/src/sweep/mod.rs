@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Summary;
 use crate::compare::{About, FigureUnit, Measured, is_extreme, range, shown, shown_with_range};
-use crate::figure::NONE;
+use crate::figure::{NONE, measured as measured_text};
 pub use gather::SweepGatherer;
 
 /// The figures of a sweep's runs.
@@ -30,6 +30,14 @@ pub struct Sweep {
     pub seeds: Vec<u64>,
     /// What was measured.
     pub figures: Vec<SweepFigure>,
+    /// By point: the links that figures of bottlenecks are of, if they are not the same at all
+    /// points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bottlenecks: Vec<SweepBottleneck>,
+    /// Beginning and end of the part of each run that figures are about, seconds, if it is the same
+    /// in all runs and not all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_s: Option<(f64, f64)>,
     /// Number of runs without results: the sweep was interrupted, or they failed.
     pub missing_runs: usize,
     /// The runs that have results, in the order of points, laws and seeds.
@@ -70,6 +78,15 @@ pub struct SweepFigure {
     pub unit: FigureUnit,
     /// What the figure belongs to.
     pub about: About,
+}
+
+/// The bottlenecks of a point of a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct SweepBottleneck {
+    /// By axis: the value, by index.
+    pub point: Vec<usize>,
+    /// Names of the links, or their number if they are many.
+    pub links: String,
 }
 
 /// A run of a sweep.
@@ -152,7 +169,18 @@ impl Sweep {
         let values =
             self.axes.iter().zip(&cell.point).map(|(axis, at)| axis.values[*at].text.clone());
         let law = self.laws[cell.law].clone();
-        values.chain([law]).chain(figures.iter().map(|at| self.text(cell, *at))).collect()
+        let links = self.bottlenecks.iter().find(|of| of.point == cell.point);
+        let links = links.map(|of| of.links.clone());
+        values
+            .chain([law])
+            .chain(links)
+            .chain(figures.iter().map(|at| self.text(cell, *at)))
+            .collect()
+    }
+
+    /// The part of the runs that is measured, `measured 5 s to 30 s`; `None` for all of them.
+    pub(crate) fn measured_text(&self) -> Option<String> {
+        self.measured_s.map(|(from, to)| measured_text(from, to))
     }
 
     /// A figure of a cell with its margin or range, as people read it.

@@ -101,3 +101,38 @@ fn runs_may_come_in_any_order_and_twice() {
     gatherer.add(MeasuredRun { point: vec![0, 0], law: 0, summary: summary("xcp", 9, 0.5) });
     assert_eq!(gatherer.finish(), sweep);
 }
+
+#[test]
+fn where_bottlenecks_differ_each_points_is_named() {
+    let run = |at: usize, bottleneck: &str| {
+        let link = |name: &str| LinkSummary {
+            name: name.into(),
+            expected_bottleneck: name == bottleneck,
+            ..LinkSummary::default()
+        };
+        let links = vec![link("hop1"), link("hop2")];
+        let measured = (Some(5.0), Some(30.0));
+        let (measured_from_s, measured_to_s) = measured;
+        let summary = Summary { links, measured_from_s, measured_to_s, ..summary("xcp", 1, 0.5) };
+        MeasuredRun { point: vec![at], law: 0, summary }
+    };
+    let axis = SweepAxis {
+        key: "link.hop2.rate".into(),
+        unit: String::new(),
+        values: vec![value("9M", None), value("1M", None)],
+    };
+    let swept = |runs: Vec<MeasuredRun>| gathered(vec![axis.clone()], &["xcp"], &[1], runs);
+    let options = crate::table::TableOptions::default();
+    let text = crate::table::sweep(&swept(vec![run(0, "hop1"), run(1, "hop2")]), &options);
+    let row = |n: usize| text.lines().nth(n).unwrap_or("").split_whitespace().collect::<Vec<_>>();
+    assert!(text.contains("law  bottleneck  utilisation at each point’s bottleneck"), "{text}");
+    assert!(text.contains("seed 1: 2 runs, measured 5 s to 30 s"), "{text}");
+    assert_eq!(
+        (&row(5)[..3], &row(6)[..3]),
+        (&["9M", "xcp", "hop1"][..], &["1M", "xcp", "hop2"][..])
+    );
+    let same = swept(vec![run(0, "hop2"), run(1, "hop2")]);
+    let text = crate::table::sweep(&same, &options);
+    assert!(text.contains("law  utilisation at hop2"), "{text}");
+    assert!(same.bottlenecks.is_empty());
+}

@@ -26,7 +26,8 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
         Column::number(&clip(&sweep.figures[*at].title, 40)).left_out(order)
     };
     let of_figures = figures.iter().enumerate().map(figure);
-    let mut grid = Grid::new(keys.chain([law]).chain(of_figures).collect());
+    let links = (!sweep.bottlenecks.is_empty()).then(|| Column::text("bottleneck").shrinks());
+    let mut grid = Grid::new(keys.chain([law]).chain(links).chain(of_figures).collect());
     let cells = sweep.cells();
     for cell in cells.iter().take(LINES) {
         grid.row(sweep.row(cell, &figures));
@@ -37,7 +38,7 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
     let (points, laws) = (plural(points, "point"), plural(sweep.laws.len(), "law"));
     let runs = plural(sweep.runs.len(), "run");
     out += &wrap(
-        &format!("{points}, {laws}, {}: {runs}", sweep.seeds_text()),
+        &format!("{points}, {laws}, {}: {runs}{}", sweep.seeds_text(), measured(sweep)),
         0,
         options.text_width(),
     );
@@ -62,6 +63,11 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
     }
     notes.iter().for_each(|note| out += &format!("{}\n", options.style().dim(note)));
     out
+}
+
+/// The part of the runs that is measured, if it is not all.
+fn measured(sweep: &Sweep) -> String {
+    sweep.measured_text().map_or_else(String::new, |text| format!(", {text}"))
 }
 
 #[cfg(test)]
