@@ -47,6 +47,15 @@ pub struct OverlayOutcome {
     pub views: Vec<u64>,
 }
 
+impl OverlayOutcome {
+    /// Bytes of the overlay that links carried for a client's message, mean; `None` without any.
+    pub fn carried_message(&self) -> Option<f64> {
+        let sum = |of: fn(&LinkCounts) -> u64| self.links.iter().map(|link| of(&link.counts)).sum();
+        let (bytes, messages): (u64, u64) = (sum(|link| link.data.get()), sum(|link| link.taken));
+        (messages > 0).then(|| bytes as f64 / messages as f64)
+    }
+}
+
 /// A group at the end of a run.
 #[derive(Clone, Debug)]
 pub struct GroupOutcome {
@@ -186,5 +195,29 @@ impl LinkOutcome {
             clamps: seen.clamps(),
             pausing: Pausing::between(&Observation::default(), seen),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_carried_message_is_as_long_as_links_had_it() {
+        let link = |taken, bytes| OverlayLinkOutcome {
+            flow: 0,
+            queue_mean: 0.0,
+            queue_max: 0,
+            counts: LinkCounts { taken, data: Bytes::new(bytes), ..LinkCounts::default() },
+        };
+        let overlay = |links| OverlayOutcome {
+            groups: Vec::new(),
+            senders: Vec::new(),
+            links,
+            views: Vec::new(),
+        };
+        let outcome = overlay(vec![link(3, 3_120), link(1, 1_040)]);
+        assert_eq!(outcome.carried_message(), Some(1_040.0));
+        assert_eq!(overlay(vec![link(0, 0)]).carried_message(), None);
     }
 }

@@ -123,7 +123,7 @@ const METRICS: &[MetricInfo] = &[
     metric("price_mean", Subject::Connection, &[MetricUnit::Number], "Price of a message over the connection in dollars, as last announced; mean over samples."),
     metric("price_max", Subject::Connection, &[MetricUnit::Number], "Largest price in dollars at the end of a sample."),
     metric("control_share", Subject::Overlay, &[MetricUnit::Share], "Bytes of control messages between nodes, divided by the bytes of data messages on the connections."),
-    metric("optimum_ratio", Subject::Overlay, &[MetricUnit::Number], "Worth of the sent messages, divided by the optimum. The optimum is that of a linear programme over the trees, with an equal share for each other flow that crosses a link. The ratio exceeds 1 where paid messages pile up in queues, or where a connection gets more than an equal share."),
+    metric("optimum_ratio", Subject::Overlay, &[MetricUnit::Number], "Worth of the sent messages, divided by the optimum for messages as long as links carried them. The optimum is that of a linear programme over the trees, with an equal share for each other flow that crosses a link. The ratio exceeds 1 where paid messages pile up in queues, or where a connection gets more than an equal share."),
 ];
 
 impl MetricUnit {

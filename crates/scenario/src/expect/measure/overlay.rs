@@ -1,7 +1,7 @@
 //! Metrics of overlays: their groups, their connections, and the whole overlay.
 
 use ratewire_overlay::Benefit;
-use ratewire_sim::outcome::{GroupOutcome, Outcome};
+use ratewire_sim::outcome::{GroupOutcome, Outcome, OverlayOutcome};
 use ratewire_sim::overlay::optimum::{self, Period};
 use ratewire_sim::record::OverlaySample;
 use ratewire_sim::setup::Setup;
@@ -17,7 +17,7 @@ pub(super) struct OverlaySums {
     window: (Time, Time),
     /// Payload of a message, bytes.
     payload: f64,
-    /// Size of a message, bytes.
+    /// Size of a message, bytes, as the scenario has it.
     message: f64,
     benefit: Benefit,
     /// Group of each sender.
@@ -109,7 +109,7 @@ impl OverlaySums {
             "price_max" => Ok(self.price_max),
             "control_share" if self.data > 0.0 => Ok(self.control / self.data),
             "control_share" => Err("no messages were carried".to_string()),
-            _ => self.over_optimum(),
+            _ => self.over_optimum(outcome),
         }
     }
 
@@ -151,7 +151,7 @@ impl OverlaySums {
     }
 
     /// Worth of the sent messages over that of the optimum.
-    fn over_optimum(&self) -> Result<f64, String> {
+    fn over_optimum(&self, outcome: &Outcome) -> Result<f64, String> {
         let (from, to) = self.window;
         let best: f64 = self
             .optimum
@@ -170,7 +170,9 @@ impl OverlaySums {
                 self.sent.iter().sum()
             }
         };
-        Ok(worth as f64 * self.message / best)
+        // Real daemons have shorter headers than those of the scenario.
+        let carried = outcome.overlay.as_ref().and_then(OverlayOutcome::carried_message);
+        Ok(worth as f64 * carried.unwrap_or(self.message) / best)
     }
 }
 
