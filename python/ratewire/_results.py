@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, 
 
 from ratewire import _ratewire
 from ratewire._decode import decoded
-from ratewire._errors import FileError
+from ratewire._errors import FileError, SettingError
 from ratewire._ratewire import Table
 from ratewire._summary import Expectation, Summary
 
@@ -43,12 +43,12 @@ class FigureChoice(TypedDict, total=False):
 
     panels: Literal["auto", "one", "each"]
     """Panels of a figure over time."""
-    laws: Sequence[str]
+    law: str | Sequence[str]
     """Laws whose lines are drawn, in this order."""
-    flows: Sequence[str]
+    flow: str | Sequence[str]
     """Flows whose lines are drawn, in this order."""
-    during: tuple[float | str, float | str]
-    """First and last time, in seconds or as text with a unit: ``("5 s", "30 s")``."""
+    during: str | tuple[float | str, float | str]
+    """First and last time: ``"5s..30s"``, or each in seconds or as text with a unit."""
     names: Mapping[str, str]
     """By line, law or flow: what the figure calls it."""
     x_range: tuple[float | None, float | None]
@@ -165,17 +165,29 @@ def _chosen(choice: FigureChoice) -> dict[str, Any]:
     for key in choice:
         if key not in known:
             raise TypeError(f"unexpected keyword argument {key!r}; known: {', '.join(known)}")
+    during = choice.get("during")
     return {
         "panels": choice.get("panels", "auto"),
-        "laws": list(choice.get("laws", ())),
-        "flows": list(choice.get("flows", ())),
-        "during": choice.get("during"),
+        "laws": _listed(choice.get("law", ())),
+        "flows": _listed(choice.get("flow", ())),
+        "during": _ends(during) if isinstance(during, str) else during,
         "names": list(choice.get("names", {}).items()),
         "x_range": choice.get("x_range", (None, None)),
         "y_range": choice.get("y_range", (None, None)),
         "x_log": choice.get("x_log"),
         "y_log": choice.get("y_log"),
     }
+
+
+def _ends(during: str) -> tuple[str, str]:
+    start, dots, end = during.partition("..")
+    if not dots:
+        raise SettingError(f"during: {during!r} is no part of a run, such as '5s..30s'")
+    return start, end
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 class Results(_Figured):

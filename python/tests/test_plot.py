@@ -109,7 +109,7 @@ def test_choices_are_the_commands(
         width="89mm",
         height=2.5,
         font_size=7,
-        laws=["cubic", "xcp"],
+        law=["cubic", "xcp"],
         during=(0.5, "1.5 s"),
         names={"cubic": "CUBIC"},
         y_range=(None, 8.0),
@@ -125,7 +125,7 @@ def test_what_is_chosen_is_drawn_with_matplotlib(results: ratewire.Results) -> N
     from matplotlib import pyplot
 
     with pytest.warns(UserWarning, match="logarithmic vertical axis leaves them out") as noted:
-        figure = results.plot("throughput", flows=["short"], panels="one", y_log=True)
+        figure = results.plot("throughput", flow="short", panels="one", y_log=True)
     assert noted[0].filename == __file__
     (ax,) = figure.axes
     assert ax.get_yscale() == "log"
@@ -138,11 +138,13 @@ def test_choices_that_no_figure_offers_are_refused(
 ) -> None:
     path = tmp_path / "figure.svg"
     with pytest.raises(ratewire.SettingError, match="no law is called"):
-        results.draw("queue", path, laws=["cubc"])
+        results.draw("queue", path, law=["cubc"])
     with pytest.raises(ratewire.SettingError, match=r"width: .* is no side of a figure"):
         results.draw("queue", path, width=0.1)
     with pytest.raises(ratewire.SettingError, match="the run has ended"):
-        results.draw("queue", path, during=(0, 9))
+        results.draw("queue", path, during="0s..9s")
+    with pytest.raises(ratewire.SettingError, match="no part of a run"):
+        results.draw("queue", path, during="9s")
     with pytest.raises(ratewire.SettingError, match="allowed: auto, one, each"):
         results.draw("queue", path, panels="two")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="known: panels, laws"):
@@ -154,7 +156,7 @@ def test_tiles_have_a_scale(small: Path) -> None:
     from matplotlib import pyplot
 
     over = {"bottleneck.rate": ["5M", "10M"], "bottleneck.queue": ["0.5 bdp", "1 bdp"]}
-    sweep = ratewire.sweep(small, over, laws="xcp", set={"duration": "1 s"})
+    sweep = ratewire.sweep(small, over, law="xcp", set={"duration": "1 s"})
     figure = sweep.plot("map/utilisation")
     tiles, scale = figure.axes
     assert len(tiles.patches) == 4

@@ -55,7 +55,7 @@ fn figures_are_printed_without_a_page() {
     let earlier = summary();
     let limited = |more: &[&str]| {
         let alone = [&alone[..5], &["newreno"], more].concat();
-        let done = ratewire_with_files_of(50_000, &folder, &alone);
+        let done = ratewire_with_files_of(100_000, &folder, &alone);
         assert_eq!(done.status.code(), Some(3), "{}", err(&done));
         let says = "cannot write out/.unfinished/report.html: ";
         assert!(err(&done).contains(says), "{}", err(&done));
