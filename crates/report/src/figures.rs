@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{NONE, count, index, mean, percent, seconds};
-use crate::{Headline, Summary};
+use crate::{DelaySummary, Headline, Summary};
 
 /// What a metric is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,7 +112,7 @@ impl RunFigure {
 }
 
 /// All figures, in the order of tables and cards.
-pub(crate) static FIGURES: [RunFigure; 23] = [
+pub(crate) static FIGURES: [RunFigure; 26] = [
     RunFigure::row("Utilisation of the bottleneck", |r| percent(known(r.headline.utilisation)))
         .in_column("utilisation", 0)
         .compared(Compared {
@@ -201,6 +201,9 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
         better: less,
         value: |r| r.summary.rtt_max_s,
     }),
+    RunFigure::row("Round-trip time, p50, p95, p99", |r| percentiles(r.summary.rtt)),
+    RunFigure::row("One-way delay, p50, p95, p99", |r| percentiles(r.summary.one_way)),
+    RunFigure::row("Data packets lost", |r| percent(known(r.summary.loss_share))),
     RunFigure::row("Flows completed", |r| {
         r.headline.completions.as_ref().map_or(NONE.into(), |c| count(c.flows))
     }),
@@ -255,6 +258,12 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
 /// A value, or NaN, which is shown as missing.
 fn known(value: Option<f64>) -> f64 {
     value.unwrap_or(f64::NAN)
+}
+
+/// Percentiles of a delay.
+fn percentiles(of: Option<DelaySummary>) -> String {
+    let Some(DelaySummary { p50_s, p95_s, p99_s, .. }) = of else { return NONE.into() };
+    [p50_s, p95_s, p99_s].map(|s| seconds(Some(s))).join(", ")
 }
 
 fn more(_: &[&Summary]) -> Better {

@@ -104,6 +104,9 @@ fn flows(all: &[FlowSummary], limit: usize) -> String {
         "Packets again",
         "RTT mean",
         "RTT min",
+        "RTT p95",
+        "One-way p95",
+        "Lost",
     ];
     let policed = all.iter().any(|f| f.clamps > 0);
     head.extend(policed.then_some(CLAMPS));
@@ -123,6 +126,9 @@ fn flows(all: &[FlowSummary], limit: usize) -> String {
             count(f.retransmitted_packets),
             seconds(f.rtt_mean_s),
             seconds(f.rtt_min_s),
+            seconds(f.rtt.map(|rtt| rtt.p95_s)),
+            seconds(f.one_way.map(|delay| delay.p95_s)),
+            percent(f.loss_share.unwrap_or(f64::NAN)),
         ];
         row.extend(policed.then(|| count(f.clamps)));
         row

@@ -288,6 +288,9 @@ fn flows(run: &Run, options: &TableOptions) -> String {
         right("sent again", 2),
         right("RTT mean", 2),
         right("RTT min", 3),
+        right("RTT p95", 4),
+        right("one-way p95", 4),
+        right("lost", 4),
     ];
     let policed = all.iter().any(|f| f.clamps > 0);
     if policed {
@@ -305,6 +308,9 @@ fn flows(run: &Run, options: &TableOptions) -> String {
             count(f.retransmitted_packets),
             seconds(f.rtt_mean_s),
             seconds(f.rtt_min_s),
+            seconds(f.rtt.map(|rtt| rtt.p95_s)),
+            seconds(f.one_way.map(|delay| delay.p95_s)),
+            percent(f.loss_share.unwrap_or(f64::NAN)),
         ];
         row.extend(policed.then(|| count(f.clamps)));
         grid.row(row);

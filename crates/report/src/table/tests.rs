@@ -142,9 +142,9 @@ xcp       98.1 %  0.999        3.25  12.0  1,040  1,234
 utilisation and queue (packets) of bottleneck
 
 xcp
-flow  path     law       goodput   share  completed in  sent again  RTT mean  RTT min
-─────────────────────────────────────────────────────────────────────────────────────
-f0    s1 → d1  xcp  24.13 Mbit/s  25.0 %             –           0         –        –
+flow  path     law       goodput   share  completed in  sent again  RTT mean  RTT min  RTT p95  one-way p95  lost
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+f0    s1 → d1  xcp  24.13 Mbit/s  25.0 %             –           0         –        –        –            –     –
 
 link              rate    room  utilisation  queue mean   p99    max  max bytes  drops  marks
 ─────────────────────────────────────────────────────────────────────────────────────────────
