@@ -42,10 +42,16 @@ pub(crate) fn shown(unit: FigureUnit, value: f64, margin: Option<f64>) -> String
     format!("{sign}{} ± {}{name}{squared}", text(value), text(margin))
 }
 
-/// A mean with the least and the largest of its values: `61 (20 to 150)`.
+/// A mean with the least and the largest of its values: `61 (20 to 150)`, `45.9 (45.5 to 46.3) ms`.
 pub(crate) fn shown_with_range(unit: FigureUnit, mean: f64, [low, high]: [f64; 2]) -> String {
-    let text = |value| shown(unit, value, None);
-    format!("{} ({} to {})", text(mean), text(low), text(high))
+    let texts = [mean, low, high].map(|value| shown(unit, value, None));
+    let parts = texts.each_ref().map(|text| text.split_once(' ').unwrap_or((text, "")));
+    let [(mean, unit), (low, of_low), (high, of_high)] = parts;
+    if [of_low, of_high] == [unit; 2] {
+        return format!("{mean} ({low} to {high}) {unit}").trim_end().to_string();
+    }
+    let [mean, low, high] = &texts;
+    format!("{mean} ({low} to {high})")
 }
 
 fn plain(unit: FigureUnit, value: f64) -> String {
@@ -90,6 +96,14 @@ mod tests {
         for (unit, value, margin, text) in cases {
             assert_eq!(shown(unit, value, Some(margin)), text);
         }
+    }
+
+    #[test]
+    fn a_range_has_its_unit_once() {
+        let text = |mean, low, high| shown_with_range(FigureUnit::Seconds, mean, [low, high]);
+        assert_eq!(text(0.046, 0.045, 0.047), "46 (45 to 47) ms");
+        assert_eq!(text(0.9, 0.5, 1.25), "900 ms (500 ms to 1.25 s)");
+        assert_eq!(shown_with_range(FigureUnit::Packets, 61.0, [20.0, 150.0]), "61 (20 to 150)");
     }
 
     #[test]
