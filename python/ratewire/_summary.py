@@ -63,7 +63,7 @@ class TrafficSummary:
 
 @dataclass(frozen=True)
 class DelaySummary:
-    """A distribution of times. Percentiles are within half a percent."""
+    """A distribution of times. Percentiles are within 0.05 %."""
 
     samples: int
     """How many were measured."""
@@ -122,10 +122,10 @@ class FlowSummary:
     rtt_max_s: float | None
     """Largest of the round-trip time samples, seconds."""
     rtt: DelaySummary | None
-    """Its round-trip time samples; ``None`` without any, and beyond the first 10,000 flows."""
+    """Its round-trip time samples; ``None`` without any, and beyond the first 1,000 flows."""
     one_way: DelaySummary | None
     """Times of its data packets from one host to the other, which begin in the sender's queue;
-    ``None`` where they are not known, as with ACP and beyond the first 10,000 flows.
+    ``None`` where they are not known, as with ACP and beyond the first 1,000 flows.
     """
     loss_share: float | None
     """Share of its data packets that were dropped or lost, 0 to 1; ``None`` where it is not

@@ -217,7 +217,7 @@ pub(crate) static FIGURES: [RunFigure; 26] = [
     .in_column("FCT median", 1)
     .shown_if(|headline| headline.completions.is_some()),
     RunFigure::row("Completion time, 99 %", |r| {
-        seconds(r.headline.completions.as_ref().map(|c| c.p99_s))
+        seconds(r.headline.completions.as_ref().and_then(|c| c.p99().0))
     })
     .on_card("Completion, 99 %", "")
     .in_column("FCT p99", 1)
@@ -226,7 +226,7 @@ pub(crate) static FIGURES: [RunFigure; 26] = [
         mean(known(r.headline.completions.as_ref().and_then(|c| c.slowdown_median)))
     }),
     RunFigure::row("Slowdown, 99 %", |r| {
-        mean(known(r.headline.completions.as_ref().and_then(|c| c.slowdown_p99)))
+        mean(known(r.headline.completions.as_ref().and_then(|c| c.p99().1)))
     }),
     RunFigure { row: None, ..RunFigure::row("", |r| count(r.headline.unfinished)) }
         .on_card("Unfinished", "flows")

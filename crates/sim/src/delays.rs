@@ -3,13 +3,16 @@
 use ratewire_statistics::Histogram;
 use ratewire_units::{Duration, Time};
 
+/// Percentiles within 0.05 %: queues may be that short beside the path.
+pub type Fine = Histogram<10>;
+
 /// Delays of one flow's packets, or of several flows', in whole nanoseconds, and losses.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
     /// Round trips that senders measured.
-    pub round_trip: Histogram,
+    pub round_trip: Fine,
     /// Times of data packets from the sending host, which queued them, to the receiving one.
-    pub one_way: Histogram,
+    pub one_way: Fine,
     /// Data packets that were dropped or lost.
     pub lost: u64,
 }
@@ -38,8 +41,8 @@ pub struct AllDelays {
     lists: Vec<Delays>,
 }
 
-/// Listed flows that have delays of their own: some 4 KiB each.
-const MOST_FLOWS: usize = 10_000;
+/// Listed flows that have delays of their own: up to some 30 KiB each.
+const MOST_FLOWS: usize = 1_000;
 
 /// Whole nanoseconds, whose sum is exact in whatever order they are added.
 fn nanoseconds(took: Duration) -> f64 {

@@ -35,6 +35,11 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         }
     }
     let all = outcome.delays.total();
+    let longest = match &seen.window {
+        Some(_) => all.round_trip.max().map(|ns| ns / 1e9),
+        None => outcome.flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs),
+    };
+    summary.rtt_max_s = longest;
     summary.rtt = DelaySummary::of(&all.round_trip);
     summary.one_way = DelaySummary::of(&all.one_way);
     summary.loss_share = all.loss_share();
@@ -62,7 +67,6 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     summary.jain_index = jain_index(&together).filter(|_| together.len() > 1);
     summary.jain_over_time = seen.shared.jain_over_time();
     summary.settlings.clone_from(&seen.shared.settlings);
-    summary.rtt_max_s = flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);
     for (class, seen) in summary.traffic.iter_mut().zip(&seen.arrived) {
         class.arrived_flows = seen.flows;
         class.arrived_bytes = seen.size.get();

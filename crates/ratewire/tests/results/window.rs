@@ -94,6 +94,26 @@ fn figures_of_two_parts_add_up_to_those_of_the_whole() {
 }
 
 #[test]
+fn flows_that_arrive_count_in_the_longest_round_trip() {
+    let of = |part: &str| during(part).rtt_max_s.expect("round trips");
+    let longest = run_of(experiment()).rtt_max_s.expect("round trips");
+    // To a nanosecond.
+    assert!((of("0 s .. 10 s") - longest).abs() < 1e-9, "{longest}");
+    assert!((of("0 s .. 3 s").max(of("3 s .. 10 s")) - longest).abs() < 1e-9);
+}
+
+#[test]
+fn fairness_is_that_of_flows_that_run_all_the_time() {
+    // The early flow has stopped, and the late one runs from the start of the part.
+    let part = during("6 s .. 10 s");
+    let jain = part.jain_index.expect("two flows");
+    let rates = [part.flows[1].delivered_bytes as f64, part.flows[2].delivered_bytes as f64];
+    let expected = ratewire_statistics::jain_index(&rates).expect("rates");
+    assert!(near(jain, expected), "{jain} {expected}");
+    assert!(during("3 s .. 5 s").jain_index.is_none(), "one flow runs through it");
+}
+
+#[test]
 fn a_flow_is_measured_while_it_runs() {
     let part = during("6 s .. 10 s");
     let [early, late, always] = &part.flows[..] else { panic!("{:?}", part.flows) };

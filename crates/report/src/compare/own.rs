@@ -187,7 +187,7 @@ static OWN: [OwnFigure; 21] = [
         title: "completion time, 99 %",
         unit: FigureUnit::Seconds,
         better: Better::Less,
-        value: |summary| summary.completions.as_ref().map(|all| all.p99_s),
+        value: |summary| summary.completions.as_ref().and_then(|all| all.p99().0),
     },
     OwnFigure {
         name: "slowdown_median",
@@ -201,7 +201,7 @@ static OWN: [OwnFigure; 21] = [
         title: "slowdown, 99 %",
         unit: FigureUnit::Ratio,
         better: Better::Less,
-        value: |summary| summary.completions.as_ref().and_then(|all| all.slowdown_p99),
+        value: |summary| summary.completions.as_ref().and_then(|all| all.p99().1),
     },
 ];
 

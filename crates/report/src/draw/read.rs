@@ -119,10 +119,7 @@ impl Figures {
             let figure = drawn.of_laws(&choice.laws)?;
             return without_time(figure, choice)?.renamed(&choice.names);
         }
-        let (base, part) = match name.split_once('/') {
-            Some((base, part)) => (base, Some(part)),
-            None => (name, None),
-        };
+        let (base, part) = self.base_and_part(name);
         let parts = self.parts(base);
         let place = match part {
             Some(part) => match names::find(part, parts.iter().map(String::as_str))[..] {
@@ -147,6 +144,19 @@ impl Figures {
         }
     }
 
+    /// What a name says of the figure, and what follows it. Names of figures may have slashes, as
+    /// those that were asked for in a sweep have: `queue/hop2/bottleneck.rate`.
+    fn base_and_part<'n>(&self, name: &'n str) -> (&'n str, Option<&'n str>) {
+        let swept =
+            |base: &str| self.swept.as_ref().is_some_and(|swept| swept.place(base).is_some());
+        if swept(name) {
+            return (name, None);
+        }
+        let mut splits = name.rmatch_indices('/').map(|(at, _)| (&name[..at], &name[at + 1..]));
+        let known = splits.find(|(base, _)| swept(base)).or_else(|| name.split_once('/'));
+        known.map_or((name, None), |(base, part)| (base, Some(part)))
+    }
+
     /// The sweep with the laws that are chosen.
     fn swept_laws(&self, choice: &Choice) -> Option<Result<Swept, Error>> {
         self.swept.as_ref().map(|swept| swept.of_laws(&choice.laws))
@@ -154,8 +164,8 @@ impl Figures {
 
     /// The error that no figure has this name; `parts` can follow what stands before its slash.
     fn unknown(&self, name: &str, parts: &[String]) -> Error {
-        let known = match name.split_once('/') {
-            Some((base, _)) if !parts.is_empty() => {
+        let known = match self.base_and_part(name) {
+            (base, Some(_)) if !parts.is_empty() => {
                 parts.iter().map(|part| format!("{base}/{part}")).collect()
             }
             _ => self.list().into_iter().map(|listed| listed.name).collect(),

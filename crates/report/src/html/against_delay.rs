@@ -41,7 +41,10 @@ pub(super) fn against_delay(runs: &[Run], groups: &Groups) -> String {
     let figure = Figure {
         name: "goodput-delay".into(),
         title: "Goodput against delay".into(),
-        detail: "A mark for each listed flow; better is up and to the left.".into(),
+        detail: match step {
+            1 => "A mark for each listed flow; better is up and to the left.".into(),
+            n => format!("A mark for one of {n} listed flows; better is up and to the left."),
+        },
         x,
         y: FigureAxis::from_zero("Goodput", "Mbit/s", y.into_iter()),
         scale: None,

@@ -7,7 +7,7 @@ use super::groups::{Groups, Mode};
 use super::table::table;
 use super::text::escape;
 use crate::draw::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind};
-use crate::figure::{NONE, count, mean, seconds};
+use crate::figure::{NONE, count, mean, plural, seconds};
 use crate::headline::{completions, labels};
 use crate::{CompletionSummary, Run, SizeSummary};
 
@@ -25,11 +25,18 @@ pub(super) fn by_size(runs: &[Run], groups: &Groups) -> String {
         .collect();
     let names = labels(runs);
     let mut out = figure(&known, groups);
+    let rest = known.len().saturating_sub(TABLES);
     for (index, all) in known.iter().take(TABLES) {
         out += &format!(
             "<details><summary>Completion times by size, {}</summary>\n{}</details>\n",
             escape(&names[*index]),
             tables(all)
+        );
+    }
+    if rest > 0 {
+        out += &format!(
+            "<p class=\"note\">… and {} more, in <code>summary.json</code>.</p>\n",
+            plural(rest, "run")
         );
     }
     out
@@ -100,8 +107,18 @@ fn figure(known: &[(usize, CompletionSummary)], groups: &Groups) -> String {
     drawn::figure(&figure, "Percentiles of slowdown against flow size")
 }
 
-const HEAD: [&str; 10] =
-    ["Size", "Flows", "p50", "p95", "p99", "p99.9", "Slowdown p50", "p95", "p99", "p99.9"];
+const HEAD: [&str; 10] = [
+    "Size",
+    "Flows",
+    "Time p50",
+    "Time p95",
+    "Time p99",
+    "Time p99.9",
+    "Slowdown p50",
+    "Slowdown p95",
+    "Slowdown p99",
+    "Slowdown p99.9",
+];
 
 /// Tables of all flows, and of each class of traffic.
 fn tables(all: &CompletionSummary) -> String {
@@ -126,8 +143,9 @@ fn cells(
 }
 
 fn whole(of: &CompletionSummary) -> Vec<String> {
-    let times = [Some(of.median_s), of.p95_s, Some(of.p99_s), of.p999_s];
-    let slowdowns = [of.slowdown_median, of.slowdown_p95, of.slowdown_p99, of.slowdown_p999];
+    let (time, slowdown) = of.p99();
+    let times = [Some(of.median_s), of.p95_s, time, of.p999_s];
+    let slowdowns = [of.slowdown_median, of.slowdown_p95, slowdown, of.slowdown_p999];
     cells("all".into(), of.flows, times, slowdowns)
 }
 

@@ -1,5 +1,7 @@
 //! The verdict on each law, and the claims of the scenario.
 
+use ratewire_table::clip;
+
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
 use crate::figure::{NONE, count, held, percent};
@@ -38,12 +40,16 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
         0 | 1 => "",
         _ => ": means over these links; 99 % and max are the largest",
     };
+    let over = match runs.first().and_then(|run| run.summary.measured_from_s) {
+        Some(_) => "the measured part of the run",
+        None => "the whole run",
+    };
     out.push_str(&format!(
-        "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over the whole run{several}. \
+        "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over {over}{several}. \
          Fairness is Jain’s index of the rates at which the long flows’ data arrived, over their max-min \
          fair rates: 1 means fair shares. \
          Drops count every link.</p></section>\n",
-        name(&bottleneck_label_of(runs))
+        escape(&clip(&bottleneck_label_of(runs), 300))
     ));
     out
 }

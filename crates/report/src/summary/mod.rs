@@ -151,10 +151,10 @@ pub struct FlowSummary {
     pub rtt_min_s: Option<f64>,
     /// Largest of the round-trip time samples, seconds.
     pub rtt_max_s: Option<f64>,
-    /// Its round-trip time samples; `None` without any, and beyond the first 10,000 flows.
+    /// Its round-trip time samples; `None` without any, and beyond the first 1,000 flows.
     pub rtt: Option<DelaySummary>,
     /// Times of its data packets from one host to the other, which begin in the sender's queue;
-    /// `None` where they are not known, as with ACP and beyond the first 10,000 flows.
+    /// `None` where they are not known, as with ACP and beyond the first 1,000 flows.
     pub one_way: Option<DelaySummary>,
     /// Share of its data packets that were dropped or lost, 0 to 1; `None` where it is not known.
     pub loss_share: Option<f64>,
@@ -265,7 +265,7 @@ pub struct CompletionSummary {
     pub median_s: f64,
     /// 95th percentile, seconds; `None` with fewer than 20 flows.
     pub p95_s: Option<f64>,
-    /// 99th percentile, seconds.
+    /// 99th percentile, seconds; of fewer than 100 flows the largest, which tables leave out.
     pub p99_s: f64,
     /// 99.9th percentile, seconds; `None` with fewer than 1,000 flows.
     pub p999_s: Option<f64>,
@@ -325,6 +325,17 @@ pub struct SizeSummary {
     pub slowdown_p99: Option<f64>,
     /// 99.9th percentile of completion time over the time alone on the path.
     pub slowdown_p999: Option<f64>,
+}
+
+/// Fewest values that a 99th percentile needs: one beyond it.
+const FEWEST_OF_P99: u64 = 100;
+
+impl CompletionSummary {
+    /// The 99th percentiles of time and slowdown; `None` if there are too few flows to show them.
+    pub(crate) fn p99(&self) -> (Option<f64>, Option<f64>) {
+        let is_shown = self.flows >= FEWEST_OF_P99;
+        (Some(self.p99_s).filter(|_| is_shown), self.slowdown_p99.filter(|_| is_shown))
+    }
 }
 
 /// Packets sent = delivered + dropped + in flight, checked in every run.

@@ -64,12 +64,13 @@ impl TrafficSummary {
     }
 
     /// Why the utilisation of the load's link differs from the load, with the part of each cause;
-    /// `None` if it hardly does, or where no link's load was asked for.
+    /// `None` if it hardly does, or where the load of no single link was asked for.
     fn why_differs(&self, summary: &Summary) -> Option<String> {
         let (load, name) = (self.load?, self.load_link.as_ref()?);
         let link = summary.links.iter().find(|link| link.name == *name)?;
         let (expected, bits) = (self.expected_bytes?, link.rate_bps as f64 * summary.measured_s());
-        let is_partial = summary.planned_duration_s.is_some();
+        // Each of several links has its own part of the class's flows by chance.
+        let is_partial = summary.planned_duration_s.is_some() || self.load_other_links > 0;
         if is_partial || (link.utilisation - load).abs() < HARDLY || expected <= 0.0 || bits <= 0.0
         {
             return None;

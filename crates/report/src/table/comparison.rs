@@ -102,7 +102,7 @@ fn mark(standing: Standing) -> char {
 }
 
 /// A line of small print, wrapped to the terminal.
-fn note(text: &str, options: &TableOptions) -> String {
+pub(super) fn note(text: &str, options: &TableOptions) -> String {
     let limit = options.width.unwrap_or(100);
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

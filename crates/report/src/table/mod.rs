@@ -263,7 +263,7 @@ fn compare(runs: &[Run], options: &TableOptions) -> String {
         grid.row([headline.law.clone()].into_iter().chain(cells));
     }
     let about = format!("utilisation and queue (packets) of {}", bottleneck_label_of(runs));
-    format!("{}{}\n", grid.render(&options.style()), options.style().dim(&clip(&about, 120)))
+    format!("{}{}", grid.render(&options.style()), comparison::note(&clip(&about, 300), options))
 }
 
 fn flows(run: &Run, options: &TableOptions) -> String {
