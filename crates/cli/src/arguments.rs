@@ -58,7 +58,7 @@ pub(crate) fn listed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_string())
 }
 
-/// Parses a part of a run: two times, as `during` of a scenario's `[[expect]]` has them.
+/// Parses a part of a run: two times, as `during` of a scenario has them. An end may be left out.
 pub(crate) fn times(text: &str) -> Result<(Time, Time), String> {
     let allowed = "allowed: two times such as \"5 s .. 30 s\"";
     let (from, to) = text.split_once("..").ok_or(allowed)?;
@@ -66,7 +66,8 @@ pub(crate) fn times(text: &str) -> Result<(Time, Time), String> {
         let since: Duration = text.trim().parse().map_err(|e| format!("{e}; {allowed}"))?;
         Ok(Time::ZERO + since)
     };
-    let (from, to) = (time(from)?, time(to)?);
+    let from = if from.trim().is_empty() { Time::ZERO } else { time(from)? };
+    let to = if to.trim().is_empty() { Time::NEVER } else { time(to)? };
     if from < to { Ok((from, to)) } else { Err(format!("the earlier time comes first; {allowed}")) }
 }
 

@@ -80,6 +80,22 @@ fn comparisons_and_sweeps_have_figures() {
 }
 
 #[test]
+fn figures_that_a_sweep_was_asked_for_are_drawn_by_name() {
+    let folder = folder("plot-asked");
+    write(&folder, "hello.toml", HELLO);
+    let over = ["sweep", "hello.toml", "--set", "bottleneck.delay=5ms,10ms", "--law", "xcp"];
+    let asked = ["--figure", "queue/bottleneck,jain", "--during", "0.5s..", "--quiet"];
+    made(&folder, &[&over[..], &asked[..], &["--out", "swept"]].concat());
+    for name in ["queue/bottleneck", "queue/bottleneck/bottleneck.delay"] {
+        made(&folder, &["plot", "swept", name, "-o", "queue.csv"]);
+        let csv = std::fs::read_to_string(folder.join("queue.csv")).expect("a figure");
+        assert_eq!(csv.lines().filter(|line| line.contains("xcp")).count(), 2, "{name}: {csv}");
+    }
+    let done = ratewire(&folder, &["plot", "swept", "queue/other", "-o", "queue.csv"]);
+    assert!(err(&done).contains("no figure is called \"queue/other\""), "{}", err(&done));
+}
+
+#[test]
 fn a_folder_with_several_pages_has_the_figures_of_all() {
     let folder = folder("plot-pages");
     write(&folder, "hello.toml", HELLO);

@@ -116,47 +116,61 @@ fn place(bounds: &[u64], size: u64) -> usize {
     bounds.partition_point(|bound| *bound <= size)
 }
 
-/// Percentiles of a group of flows; those of its tail are `None` if there are too few flows.
+/// Figures of a group of times or slowdowns. Percentiles of its tail are `None` if there are too
+/// few values to show them.
 #[derive(Clone, Copy, Default)]
-struct Tail {
+struct Spread {
+    count: u64,
+    mean: Option<f64>,
     median: Option<f64>,
     p95: Option<f64>,
     p99: Option<f64>,
     p999: Option<f64>,
+    /// The 99th percentile of however few values.
+    any_p99: Option<f64>,
 }
 
-impl Tail {
+impl Spread {
     /// Of `count` values: a percentile of a tail needs one value beyond it.
-    fn of(count: u64, quantile: impl Fn(f64) -> Option<f64>) -> Tail {
+    fn of(count: u64, mean: Option<f64>, quantile: impl Fn(f64) -> Option<f64>) -> Spread {
         let shown = |q: f64| {
             let is_shown = count as f64 * (1.0 - q) > 1.0 - 1e-9;
             quantile(q).filter(|_| is_shown)
         };
-        Tail { median: quantile(0.5), p95: shown(0.95), p99: shown(0.99), p999: shown(0.999) }
+        Spread {
+            count,
+            mean,
+            median: quantile(0.5),
+            p95: shown(0.95),
+            p99: shown(0.99),
+            p999: shown(0.999),
+            any_p99: quantile(0.99),
+        }
     }
 
-    fn exact(mut values: Vec<f64>) -> Tail {
+    fn exact(values: impl Iterator<Item = f64>) -> Spread {
+        let mut values: Vec<f64> = values.collect();
         values.sort_unstable_by(f64::total_cmp);
-        Tail::of(values.len() as u64, |q| nearest(&values, q))
+        let count = values.len();
+        let mean = (count > 0).then(|| values.iter().sum::<f64>() / count as f64);
+        // Nearest rank; products such as 0.999 * 1000 may be a little too large.
+        let rank = |q: f64| libm::ceil(q * count as f64 - 1e-9).max(1.0) as usize;
+        Spread::of(count as u64, mean, |q| values.get(rank(q) - 1).copied())
     }
 
-    fn rough(of: &Histogram) -> Tail {
-        Tail::of(of.count(), |q| of.quantile(q))
+    fn rough(of: &Histogram) -> Spread {
+        Spread::of(of.count(), of.mean(), |q| of.quantile(q))
     }
 }
 
-/// Quantile of sorted values by nearest rank.
-fn nearest(sorted: &[f64], q: f64) -> Option<f64> {
-    // Products such as 0.999 * 1000 may be a little too large.
-    let rank = libm::ceil(q * sorted.len() as f64 - 1e-9).max(1.0) as usize;
-    sorted.get(rank - 1).copied()
-}
+/// Times and slowdowns.
+type Spreads = (Spread, Spread);
 
-fn of_size(from: u64, below: Option<u64>, flows: u64, times: Tail, slowdowns: Tail) -> SizeSummary {
+fn of_size((from, below): (u64, Option<u64>), (times, slowdowns): Spreads) -> SizeSummary {
     SizeSummary {
         from_bytes: from,
         below_bytes: below,
-        flows,
+        flows: times.count,
         median_s: times.median,
         p95_s: times.p95,
         p99_s: times.p99,
@@ -168,6 +182,36 @@ fn of_size(from: u64, below: Option<u64>, flows: u64, times: Tail, slowdowns: Ta
     }
 }
 
+/// The statistics of flows, divided by size; `None` without flows.
+fn of_all(
+    (times, slowdowns): Spreads,
+    percentiles_exact: bool,
+    [by_size, by_twentieth]: [Vec<SizeSummary>; 2],
+) -> Option<CompletionSummary> {
+    Some(CompletionSummary {
+        flows: times.count,
+        percentiles_exact,
+        mean_s: times.mean?,
+        median_s: times.median?,
+        p95_s: times.p95,
+        p99_s: times.any_p99?,
+        p999_s: times.p999,
+        slowdown_median: slowdowns.median,
+        slowdown_p95: slowdowns.p95,
+        slowdown_p99: slowdowns.any_p99,
+        slowdown_p999: slowdowns.p999,
+        by_size,
+        by_twentieth,
+        by_traffic: Vec::new(),
+    })
+}
+
+/// The parts of flows by size that have any: those below the first bound, and so on.
+fn divided<T>(all: &[u64], parts: &[T], spreads: impl Fn(&T) -> Spreads) -> Vec<SizeSummary> {
+    let part = |(at, part): (usize, &T)| of_size(bounds(all, at), spreads(part));
+    parts.iter().enumerate().map(part).filter(|size| size.flows > 0).collect()
+}
+
 /// The bounds of the place `at` among sorted bounds.
 fn bounds(all: &[u64], at: usize) -> (u64, Option<u64>) {
     (at.checked_sub(1).map_or(0, |below| all[below]), all.get(at).copied())
@@ -175,40 +219,16 @@ fn bounds(all: &[u64], at: usize) -> (u64, Option<u64>) {
 
 /// Statistics of flows that were kept; `None` without any.
 fn exact(flows: &[Flow]) -> Option<CompletionSummary> {
-    let mut times: Vec<f64> = flows.iter().map(|flow| flow.seconds).collect();
-    let mut slowdowns: Vec<f64> = flows.iter().filter_map(|flow| flow.slowdown).collect();
-    let mean_s = times.iter().sum::<f64>() / times.len() as f64;
-    times.sort_unstable_by(f64::total_cmp);
-    slowdowns.sort_unstable_by(f64::total_cmp);
-    let divided = |all: &[u64]| -> Vec<SizeSummary> {
-        let mut parts: Vec<Vec<Flow>> = vec![Vec::new(); all.len() + 1];
-        flows.iter().for_each(|flow| parts[place(all, flow.size)].push(*flow));
-        let parts = parts.iter().enumerate().filter(|(_, flows)| !flows.is_empty());
-        let part = |(at, flows): (usize, &Vec<Flow>)| {
-            let (from, below) = bounds(all, at);
-            let times = Tail::exact(flows.iter().map(|flow| flow.seconds).collect());
-            let slowdowns = Tail::exact(flows.iter().filter_map(|flow| flow.slowdown).collect());
-            of_size(from, below, flows.len() as u64, times, slowdowns)
-        };
-        parts.map(part).collect()
+    let spreads = |flows: &Vec<&Flow>| {
+        let slowdowns = flows.iter().filter_map(|flow| flow.slowdown);
+        (Spread::exact(flows.iter().map(|flow| flow.seconds)), Spread::exact(slowdowns))
     };
-    let (of_times, of_slowdowns) = (Tail::exact(times.clone()), Tail::exact(slowdowns.clone()));
-    Some(CompletionSummary {
-        flows: flows.len() as u64,
-        percentiles_exact: true,
-        mean_s,
-        median_s: nearest(&times, 0.5)?,
-        p95_s: of_times.p95,
-        p99_s: nearest(&times, 0.99)?,
-        p999_s: of_times.p999,
-        slowdown_median: nearest(&slowdowns, 0.5),
-        slowdown_p95: of_slowdowns.p95,
-        slowdown_p99: nearest(&slowdowns, 0.99),
-        slowdown_p999: of_slowdowns.p999,
-        by_size: divided(&SIZES),
-        by_twentieth: divided(&edges(flows)),
-        by_traffic: Vec::new(),
-    })
+    let by = |all: &[u64]| {
+        let mut parts: Vec<Vec<&Flow>> = vec![Vec::new(); all.len() + 1];
+        flows.iter().for_each(|flow| parts[place(all, flow.size)].push(flow));
+        divided(all, &parts, spreads)
+    };
+    of_all(spreads(&flows.iter().collect()), true, [by(&SIZES), by(&edges(flows))])
 }
 
 /// Histograms of the times and slowdowns of flows, by size too.
@@ -228,6 +248,10 @@ struct Both {
 }
 
 impl Both {
+    fn spreads(&self) -> Spreads {
+        (Spread::rough(&self.times), Spread::rough(&self.slowdowns))
+    }
+
     fn add(&mut self, flow: &Flow) {
         self.times.add(flow.seconds);
         flow.slowdown.into_iter().for_each(|slowdown| self.slowdowns.add(slowdown));
@@ -249,33 +273,9 @@ impl Rough {
     }
 
     fn summary(&self) -> Option<CompletionSummary> {
-        let divided = |all: &[u64], parts: &[Both]| {
-            let parts = parts.iter().enumerate().filter(|(_, of)| of.times.count() > 0);
-            let part = |(at, of): (usize, &Both)| {
-                let (from, below) = bounds(all, at);
-                let (times, slowdowns) = (Tail::rough(&of.times), Tail::rough(&of.slowdowns));
-                of_size(from, below, of.times.count(), times, slowdowns)
-            };
-            parts.map(part).collect()
-        };
-        let (times, slowdowns) = (&self.all.times, &self.all.slowdowns);
-        let (of_times, of_slowdowns) = (Tail::rough(times), Tail::rough(slowdowns));
-        Some(CompletionSummary {
-            flows: times.count(),
-            percentiles_exact: false,
-            mean_s: times.mean()?,
-            median_s: times.quantile(0.5)?,
-            p95_s: of_times.p95,
-            p99_s: times.quantile(0.99)?,
-            p999_s: of_times.p999,
-            slowdown_median: slowdowns.quantile(0.5),
-            slowdown_p95: of_slowdowns.p95,
-            slowdown_p99: slowdowns.quantile(0.99),
-            slowdown_p999: of_slowdowns.p999,
-            by_size: divided(&SIZES, &self.by_size),
-            by_twentieth: divided(&self.edges, &self.bins),
-            by_traffic: Vec::new(),
-        })
+        let by = |all: &[u64], parts: &[Both]| divided(all, parts, Both::spreads);
+        let parts = [by(&SIZES, &self.by_size), by(&self.edges, &self.bins)];
+        of_all(self.all.spreads(), false, parts)
     }
 }
 

@@ -35,9 +35,17 @@ pub(crate) fn mean(value: f64) -> String {
     }
 }
 
-/// A part of one, as a percentage: `98.1 %`.
+/// A part of one, as a percentage: `98.1 %`, `0.013 %`.
 pub(crate) fn percent(part: f64) -> String {
-    if part.is_finite() { format!("{:.1} %", part * 100.0) } else { NONE.into() }
+    match part * 100.0 {
+        value if !value.is_finite() => NONE.into(),
+        // What happened seldom did happen.
+        value if value > 0.0 && value < 0.1 => {
+            let decimals = (1.0 - libm::floor(libm::log10(value))).min(4.0) as usize;
+            format!("{value:.decimals$} %")
+        }
+        value => format!("{value:.1} %"),
+    }
 }
 
 /// An index between 0 and 1: `0.987`.
@@ -93,7 +101,8 @@ mod tests {
             [mean(0.0), mean(1.234), mean(45.67), mean(1234.5)],
             ["0", "1.23", "45.7", "1,235"]
         );
-        assert_eq!(percent(0.981_4), "98.1 %");
+        let shares = [0.981_4, 0.001, 0.000_5, 0.000_000_1, 0.0].map(percent);
+        assert_eq!(shares, ["98.1 %", "0.1 %", "0.050 %", "0.0000 %", "0.0 %"]);
         assert_eq!(rate(24.13e6), "24.13 Mbit/s");
         assert_eq!(seconds(Some(0.000_050)), "50 µs");
         assert_eq!(plural(1, "flow"), "1 flow");

@@ -11,14 +11,19 @@ pub(crate) type Edges = Vec<(At<Duration>, &'static str)>;
 /// A window is left out after its diagnostic was noted.
 pub(crate) struct LeftOut;
 
-/// Reads `during` of a table; `None` if it has none.
-pub(crate) fn during(section: &Section<'_>) -> Result<Option<At<(Duration, Duration)>>, LeftOut> {
+/// Reads `during` of a table; `None` if it has none. An end that is left out is that of the run.
+pub(crate) fn during(
+    section: &Section<'_>,
+    duration: Duration,
+) -> Result<Option<At<(Duration, Duration)>>, LeftOut> {
     let context = section.context;
     let Some(text) = section.text("during") else { return Ok(None) };
-    let times = text
-        .value
-        .split_once("..")
-        .map(|(from, to)| (from.parse::<Duration>(), to.parse::<Duration>()));
+    let end = |text: &str, own: Duration| match text.trim() {
+        "" => Ok(own),
+        text => text.parse::<Duration>(),
+    };
+    let times = text.value.split_once("..");
+    let times = times.map(|(from, to)| (end(from, Duration::ZERO), end(to, duration)));
     let (from, to) = match times {
         Some((Ok(from), Ok(to))) => (from, to),
         Some((Err(e), _) | (_, Err(e))) => {
@@ -32,9 +37,15 @@ pub(crate) fn during(section: &Section<'_>) -> Result<Option<At<(Duration, Durat
             return Err(LeftOut);
         }
     };
+    if from >= duration && text.value.trim().ends_with("..") {
+        context
+            .error(text.span, format!("at {from} the run has ended"))
+            .help(format!("its duration is {duration}"));
+        return Err(LeftOut);
+    }
     if from >= to {
         context
-            .error(text.span, "`during` ends before it begins")
+            .error(text.span, "`during` does not end after it begins")
             .help("for example \"5 s .. 30 s\"");
         return Err(LeftOut);
     }
@@ -44,7 +55,8 @@ pub(crate) fn during(section: &Section<'_>) -> Result<Option<At<(Duration, Durat
 /// The part of the run in which its figures are measured: `during`, or what follows `warm_up`.
 /// `None` for the whole run.
 ///
-/// Of the two keys, one that was set for this run replaces the other of the file.
+/// Of the two keys, one that was set for this run replaces the other of the file; of two that were
+/// set, `during` counts.
 pub(crate) fn measured(
     root: &Section<'_>,
     duration: Duration,
@@ -52,9 +64,9 @@ pub(crate) fn measured(
     edges: &mut Edges,
 ) -> Option<(Time, Time)> {
     let context = root.context;
-    let (warm_up, during) = (root.time("warm_up"), during(root).ok()?);
+    let (warm_up, during) = (root.time("warm_up"), during(root, duration).ok()?);
     let given = match (warm_up, during) {
-        (Some(warm_up), Some(during)) if warm_up.span.is_set() == during.span.is_set() => {
+        (Some(warm_up), Some(during)) if !warm_up.span.is_set() && !during.span.is_set() => {
             context
                 .error(warm_up.span, "`warm_up` and `during` both say where figures are measured")
                 .help("leave one of them out");

@@ -335,11 +335,7 @@ impl Experiment {
     /// # Errors
     /// An error if this is no such part of the run.
     pub fn during(self, part: &str) -> Result<Experiment, Error> {
-        match part.trim().split_once("..") {
-            Some((from, "")) => self.set("warm_up", from.trim()),
-            Some(("", to)) => self.set("during", &format!("0 s .. {to}")),
-            _ => self.set("during", part),
-        }
+        self.set("during", part)
     }
 
     /// Keeps no samples in memory, for many runs of which only figures matter.

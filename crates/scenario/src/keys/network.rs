@@ -23,7 +23,7 @@ pub(super) const KEYS: &[Key] = &[
     key("", "description", KeyKind::Text, "(none)", "What the scenario shows, in a few sentences.", "\"Shows how fast XCP converges.\""),
     key("", "duration", KeyKind::Time, REQUIRED, "Simulated time.", "\"30 s\""),
     key("", "warm_up", KeyKind::Time, "(none)", "Time at the beginning of the run that figures leave out, a multiple of the sampling interval: flows and links are measured from then on, and of flows that complete those that start from then on count. Expectations have a `during` of their own.", "\"5 s\""),
-    key("", "during", KeyKind::Other("two times such as \"5 s .. 30 s\""), "(the whole run)", "The part of the run that figures are about, as after `warm_up`, with an end before the run's. `--during` overrides both.", "\"5 s .. 30 s\""),
+    key("", "during", KeyKind::Other("two times such as \"5 s .. 30 s\""), "(the whole run)", "The part of the run that figures are about; an end that is left out is the run's (\"5 s ..\"). `--during` overrides both.", "\"5 s .. 30 s\""),
     key("", "seed", KeyKind::Count(0, u64::MAX), "1", "Seed of all random streams; equal seeds give equal results, byte for byte.", "7"),
     key("", "law", KeyKind::Other("a law's or variant's name, or a list of them"), REQUIRED, "Law of every flow and router that has none of its own. A list gives one run for each law. `--law a,b,c` overrides it.", "\"xcp\""),
     key("", "wire", KeyKind::Word(&["decoded", "exact"]), "decoded", "\"exact\" encodes and decodes congestion headers at each hop, which adds their rounding.", "\"exact\""),

@@ -4,7 +4,7 @@ mod lines;
 
 use std::collections::BTreeMap;
 
-use ratewire_units::Duration;
+use ratewire_units::{Duration, Time};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -264,6 +264,7 @@ impl Timed {
     fn during(&self, choice: &Choice) -> Result<(f64, f64), Error> {
         let end = if self.end > 0.0 { self.end } else { 1.0 };
         let Some((from, to)) = choice.during else { return Ok((0.0, end)) };
+        let to = if to == Time::NEVER { Time::ZERO + Duration::from_secs_f64(end) } else { to };
         // The page rounds the end.
         if to.secs() > end * 1.001 {
             let lasted = Duration::from_secs_f64(end);

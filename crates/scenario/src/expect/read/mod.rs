@@ -130,7 +130,7 @@ fn during(
     edges: &mut Edges,
 ) -> Result<Option<(Time, Time)>, LeftOut> {
     let context = section.context;
-    let Some(text) = window::during(section)? else { return Ok(None) };
+    let Some(text) = window::during(section, named.duration)? else { return Ok(None) };
     let (from, to) = text.value;
     if to > named.duration && named.another_duration {
         context
