@@ -147,8 +147,8 @@ def test_choices_that_no_figure_offers_are_refused(
         results.draw("queue", path, during="9s")
     with pytest.raises(ratewire.SettingError, match="allowed: auto, one, each"):
         results.draw("queue", path, panels="two")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="known: panels, laws"):
-        results.plot("queue", law=["xcp"])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="known: panels, law"):
+        results.plot("queue", lines=["xcp"])  # type: ignore[call-arg]
     assert not path.exists()
 
 
