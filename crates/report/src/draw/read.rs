@@ -190,7 +190,7 @@ fn numbered(mut figures: Vec<Figure>) -> Vec<Figure> {
 fn without_time(figure: Figure, choice: &Choice) -> Result<Figure, Error> {
     let wrong = |why: &str| Err(Error::Choice(format!("{} {why}", figure.name)));
     match choice {
-        Choice { during: Some(_), .. } => wrong("is not drawn over time, so none can be chosen"),
+        Choice { during: Some(_), .. } => wrong("is not drawn over time, so no time can be chosen"),
         Choice { flows, .. } if !flows.is_empty() => {
             wrong("has no lines of single flows, so none can be chosen")
         }

@@ -58,6 +58,9 @@ fn usual(comparison: &Comparison, options: &TableOptions) -> String {
     if of(About::Flows).next().is_some() {
         out += &format!("\n{}", options.style().bold("Goodput, delay, loss and power of flows"));
         out += &part(comparison, of(About::Flows), options);
+        let about = "goodput: mean of listed flows; delays and losses: all packets of all flows; \
+                     power: all goodput over the mean RTT";
+        out += &note(about, options);
     }
     if of(About::Sizes).next().is_some() {
         out += &format!("\n{}", options.style().bold("Slowdown of completed flows, by size"));

@@ -343,6 +343,8 @@ law  goodput a flow
 a      24.13 Mbit/s *
 b      24.13 Mbit/s *
 c      24.13 Mbit/s *
+goodput: mean of listed flows; delays and losses: all packets of all flows; power: all goodput over
+the mean RTT
 
 Time until shares are fair
 law  s2->d2 joins at 10 s

@@ -124,7 +124,7 @@ fn a_part_of_the_time_has_its_own_axes() {
     let wrong = refusal(&figures, "queue", &during(200, 1100));
     assert_eq!(wrong, "at 1.1 s the run has ended; its duration is 1 s");
     assert!(refusal(&figures, "queue", &during(300, 200)).contains("300 ms to 200 ms is empty"));
-    let says = "completion-time is not drawn over time, so none can be chosen";
+    let says = "completion-time is not drawn over time, so no time can be chosen";
     assert_eq!(refusal(&figures, "completion-time", &during(200, 300)), says);
 }
 

@@ -72,8 +72,11 @@ fn card(figure: &Metric, groups: &Groups) -> String {
         | FigureUnit::Power => "",
     };
     let title = escape(&clip(&figure.title, 60));
-    let title =
-        if matches!(figure.about, About::Chosen | About::Run) { capital(&title) } else { title };
+    let title = if matches!(figure.about, About::Chosen | About::Run | About::Flows) {
+        capital(&title)
+    } else {
+        title
+    };
     format!(
         "<figure class=\"means{}\"><figcaption><h3>{title}</h3><span>{unit}{better}{}</span></figcaption>\n\
          <table><tbody>\n{rows}{}</tbody></table>\n{}{}</figure>\n",

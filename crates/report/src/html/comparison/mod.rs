@@ -60,7 +60,7 @@ fn document(
     ));
     out.push_str(&section("h-run", "Figures", &run_note(comparison), of(About::Run), groups));
     let heading = "Goodput, delay, loss and power of flows";
-    out.push_str(&section("h-flows", heading, "", of(About::Flows), groups));
+    out.push_str(&section("h-flows", heading, ABOUT_FLOWS, of(About::Flows), groups));
     let note = "Completion time over the time alone on the path, of the flows that completed.";
     let heading = "Slowdown by flow size";
     out.push_str(&section("h-sizes", heading, note, of(About::Sizes), groups));
@@ -91,6 +91,11 @@ fn tag(groups: &Groups, law: usize) -> String {
         _ => "class=\"ink\"".into(),
     }
 }
+
+/// What the figures of flows are of.
+const ABOUT_FLOWS: &str = "Goodput is the mean of the listed flows, power the goodput of all of them \
+     over the mean round trip. Delays and losses are those of all packets of all flows, whatever their \
+     paths: a flow with more packets counts more.";
 
 /// The columns of the verdict.
 const STANDINGS: [(Standing, &str); 4] = [
