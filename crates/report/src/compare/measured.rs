@@ -1,7 +1,8 @@
 //! A figure, and how it is read off a summary.
 
-use super::{About, Better, FigureUnit};
+use super::{About, Better, FigureUnit, shown};
 use crate::Summary;
+use crate::figure::NONE;
 
 /// Reads the value of a metric from a summary.
 type Value = Box<dyn Fn(&Summary) -> Option<f64>>;
@@ -42,6 +43,11 @@ impl Measured {
     /// Unit of the values, and what the figure belongs to.
     pub(crate) fn kind(&self) -> (FigureUnit, About) {
         (self.unit, self.about)
+    }
+
+    /// The value of a run as people read it.
+    pub(crate) fn text(&self, summary: &Summary) -> String {
+        self.value(summary).map_or(NONE.to_string(), |value| shown(self.unit, value, None))
     }
 
     /// The value of a run; `None` where there was nothing to measure.

@@ -3,8 +3,10 @@
 use super::groups::{Groups, Mode};
 use super::table::{more, table};
 use super::text::{escape, name};
+use crate::compare::asked;
 use crate::figure::{NONE, bytes, count, mean, percent, rate, seconds};
 use crate::figures::{FIGURES, Reading};
+use crate::markup::capital;
 use crate::summary::LawTotals;
 use crate::{FlowSummary, Headline, LinkSummary, Run, Summary};
 
@@ -65,9 +67,14 @@ fn laws(runs: &[Run]) -> String {
         let known = cells.iter().any(|cell| cell != NONE);
         known.then(|| [vec![title], cells].concat())
     });
+    let names = runs.first().map_or(&[][..], |run| &run.info.figures);
+    let asked = asked(names, &crate::headline::summaries(runs)).into_iter().map(|figure| {
+        let cells = runs.iter().map(|run| figure.text(&run.summary));
+        [capital(&figure.title())].into_iter().chain(cells).collect()
+    });
     let labels = crate::headline::labels(runs);
     let head: Vec<&str> = ["Figure"].into_iter().chain(labels.iter().map(String::as_str)).collect();
-    table("Laws", &head, rows)
+    table("Laws", &head, asked.chain(rows))
 }
 
 /// Title of the column of packets that policers corrected or dropped, shown if there are any.

@@ -585,3 +585,16 @@ fn what_could_not_run_is_listed_with_its_reason() {
     let page = Page { left_out: vec![left], ..Page::new(vec![run(info("a", 1, 1), 3, 1e6)]) };
     assert!(rendered(&page).contains(" could not run in the world emulate: no &lt;kernel&gt;</p>"));
 }
+
+#[test]
+fn figures_that_were_asked_for_are_rows_before_all_others() {
+    let names = ["goodput/a", "jain"].map(|name| name.parse().expect(name));
+    let info = RunInfo { figures: names.into(), ..info("xcp", 1, 1) };
+    let mut run = run(info, 1, 1.0);
+    run.summary.flows[0].name = "a".into();
+    run.summary.flows[0].goodput_bps = 4e6;
+    let page = render(&Page::new(vec![run]));
+    let (_, table) = page.split_once("<caption>Laws</caption>").expect("the table");
+    let first = "<tr><th scope=\"row\">Goodput of a</th><td class=\"n\">4 Mbit/s</td></tr>";
+    assert!(table.split_once("<tbody>\n").expect("rows").1.starts_with(first), "{}", &table[..400]);
+}

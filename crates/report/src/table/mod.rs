@@ -7,8 +7,8 @@ mod sweep;
 pub use ratewire_table::wrap;
 use ratewire_table::{Column, Grid, Style, clip};
 
-use crate::compare::{FigureName, Measured, asked, shown};
-use crate::figure::{NONE, count, held, mean, percent, plural, rate, seconds};
+use crate::compare::{FigureName, asked};
+use crate::figure::{count, held, mean, percent, plural, rate, seconds};
 use crate::figures::{FIGURES, Reading};
 use crate::headline::{bottleneck_label_of, labels, summaries};
 use crate::summary::LawTotals;
@@ -233,11 +233,8 @@ fn chosen(runs: &[Run], names: &[FigureName], options: &TableOptions) -> String 
     let columns = figures.iter().map(|figure| Column::number(&clip(&figure.title(), 40)));
     let mut grid = Grid::new([law].into_iter().chain(columns).collect());
     for (label, run) in labels(runs).into_iter().zip(runs) {
-        let text = |figure: &Measured| match figure.value(&run.summary) {
-            Some(value) => shown(figure.kind().0, value, None),
-            None => NONE.to_string(),
-        };
-        grid.row([label].into_iter().chain(figures.iter().map(text)));
+        let cells = figures.iter().map(|figure| figure.text(&run.summary));
+        grid.row([label].into_iter().chain(cells));
     }
     grid.folded(&options.style())
 }
