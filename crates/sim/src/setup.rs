@@ -352,9 +352,7 @@ impl TrafficSpec {
     fn has_chance(&self) -> bool {
         match self.arrivals {
             Arrivals::Poisson(_) => true,
-            Arrivals::Periodic(_) => {
-                self.pairs.len() > self.fan_in as usize || !matches!(self.sizes, Sizes::Fixed(_))
-            }
+            Arrivals::Periodic(_) => self.pairs.len() > 1 || !matches!(self.sizes, Sizes::Fixed(_)),
             Arrivals::Listed(_) => false,
         }
     }

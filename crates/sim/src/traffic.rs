@@ -1,5 +1,7 @@
 //! Arriving flows: their times, ends and sizes.
 
+use std::collections::BTreeMap;
+
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_net::random::{stream, unit};
@@ -21,6 +23,8 @@ pub(crate) struct Traffic {
     /// Listed arrivals within the class's time, in order.
     listed: Vec<ListedArrival>,
     next: Time,
+    /// By receiver, for incasts: its senders with their weights.
+    senders: BTreeMap<u32, Vec<(NodeId, f64)>>,
     /// Pairs whose flows start at `next` too, because an incast has begun.
     together: Vec<(NodeId, NodeId)>,
     /// Number of flows so far.
@@ -96,6 +100,7 @@ impl Traffic {
             weights,
             listed,
             next: spec.start,
+            senders: senders(spec),
             together: Vec::new(),
             count: 0,
         };
@@ -152,15 +157,7 @@ impl Traffic {
             return vec![first];
         }
         let to = first.1;
-        let to_it =
-            spec.pairs.iter().filter(|(_, receiver, weight)| *receiver == to && *weight > 0.0);
-        let mut rest: Vec<(NodeId, f64)> = Vec::new();
-        for (from, _, weight) in to_it {
-            match rest.iter_mut().find(|(known, _)| known == from) {
-                Some((_, sum)) => *sum += weight,
-                None => rest.push((*from, *weight)),
-            }
-        }
+        let mut rest = self.senders.get(&to.0).cloned().unwrap_or_default();
         let mut chosen = Vec::new();
         while chosen.len() < spec.fan_in as usize && !rest.is_empty() {
             let total: f64 = rest.iter().map(|(_, weight)| weight).sum();
@@ -181,6 +178,18 @@ impl Traffic {
         let at = self.weights.partition_point(|sum| *sum <= drawn).min(spec.pairs.len() - 1);
         spec.pairs.get(at).map(|(from, to, _)| (*from, *to))
     }
+}
+
+/// By receiver: its senders, each once, with their weights; empty where arrivals are no incasts.
+fn senders(spec: &TrafficSpec) -> BTreeMap<u32, Vec<(NodeId, f64)>> {
+    let mut sums: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    let pairs = spec.pairs.iter().filter(|pair| spec.fan_in > 1 && pair.2 > 0.0);
+    pairs.for_each(|(from, to, weight)| *sums.entry((to.0, from.0)).or_default() += weight);
+    let mut senders: BTreeMap<u32, Vec<(NodeId, f64)>> = BTreeMap::new();
+    for ((to, from), weight) in sums {
+        senders.entry(to).or_default().push((NodeId(from), weight));
+    }
+    senders
 }
 
 /// Draws by inverting the distribution function, with portable functions only.
