@@ -64,7 +64,10 @@ fn at(all: &[&Summary], bottlenecks: &[u32]) -> String {
     }
 }
 
-/// Median and 99th percentile of the slowdown at each size that completed under any law.
+/// Reads a statistic of the flows of about one size.
+type Statistic = fn(&SizeSummary) -> Option<f64>;
+
+/// Number of flows, and percentiles of their slowdown, at each size that completed under any law.
 fn of_sizes(all: &[&Summary]) -> Vec<Measured> {
     let sizes = all.iter().flat_map(|s| &s.completions).flat_map(|c| &c.by_size);
     let sizes: BTreeSet<(u64, Option<u64>)> =
@@ -77,25 +80,28 @@ fn of_sizes(all: &[&Summary]) -> Vec<Measured> {
             Some(below) => format!("{} to {}", text(from), text(below)),
             None => format!("{} and more", text(from)),
         };
-        let mut add = |name: &str, title: &str, statistic: fn(&SizeSummary) -> Option<f64>| {
+        let counted = (FigureUnit::Count, Better::Neither);
+        let slower = (FigureUnit::Ratio, Better::Less);
+        let mut add = |name: &str, title: &str, (unit, better), statistic: Statistic| {
             let value = move |s: &Summary| {
                 let sizes = &s.completions.as_ref()?.by_size;
                 sizes.iter().find(|size| size.from_bytes == from).and_then(statistic)
             };
             list.push(Measured {
-                name: format!("slowdown_{name}_from_{from}_bytes"),
+                name: format!("{name}_from_{from}_bytes"),
                 title: format!("{what}, {title}"),
                 at: String::new(),
                 about: About::Sizes,
-                unit: FigureUnit::Ratio,
-                better: Better::Less,
+                unit,
+                better,
                 value: Box::new(value),
             });
         };
-        add("median", "p50", |size| size.slowdown_median);
-        add("p95", "p95", |size| size.slowdown_p95);
-        add("p99", "p99", |size| size.slowdown_p99);
-        add("p999", "p99.9", |size| size.slowdown_p999);
+        add("completed_flows", "n", counted, |size| Some(size.flows as f64));
+        add("slowdown_median", "p50", slower, |size| size.slowdown_median);
+        add("slowdown_p95", "p95", slower, |size| size.slowdown_p95);
+        add("slowdown_p99", "p99", slower, |size| size.slowdown_p99);
+        add("slowdown_p999", "p99.9", slower, |size| size.slowdown_p999);
     }
     list
 }
