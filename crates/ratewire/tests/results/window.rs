@@ -159,3 +159,16 @@ fn settings_of_the_part_are_checked() {
     assert_eq!(run_of(of_file()).measured_from_s, Some(1.0));
     assert_eq!(run_of(of_file().set("warm_up", "0 s").expect("none")).measured_s(), 10.0);
 }
+
+/// Of an edge that ends at a switch, too, arrivals are known, and so the share that was lost.
+#[test]
+fn packets_that_arrive_at_a_switch_have_delays() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/sharded-key-value.toml");
+    let experiment = Experiment::load(path).and_then(|it| it.set("duration", "2 s"));
+    let summary = run_of(experiment.expect("a scenario"));
+    for flow in &summary.flows {
+        let delay = flow.one_way.expect(&flow.name);
+        assert!(delay.samples > 100 && delay.mean_s > 0.0, "{}: {delay:?}", flow.name);
+        assert!(flow.loss_share.is_some_and(|share| share < 0.5), "{}", flow.name);
+    }
+}

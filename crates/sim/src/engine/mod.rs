@@ -166,7 +166,7 @@ pub(crate) struct Simulation<'a> {
     ended: Vec<FlowSample>,
     /// Data of ended arriving flows since the last sample.
     arrived: Bytes,
-    delays: AllDelays,
+    pub(crate) delays: AllDelays,
     pub(crate) packets: PacketCounts,
     pub(crate) data_packets: u64,
     events: u64,

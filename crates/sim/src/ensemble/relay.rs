@@ -33,6 +33,9 @@ impl Simulation<'_> {
         }
         let mut out = core::mem::take(&mut self.junctions.out);
         let ack = self.network.ack(label);
+        if let (Body::Data { .. }, Some(sent)) = (content.body, self.network.sent(label)) {
+            self.delays.one_way(self.now, label.generation, self.now.since(sent));
+        }
         self.network.remove(label);
         let junction = &mut self.junctions.list[j as usize];
         let now = self.now;
