@@ -100,16 +100,14 @@ impl<'a> Observer<'a> {
         files: Option<Files>,
         also: Box<dyn Recorder + 'a>,
     ) -> Observer<'a> {
-        // Without a window, flows are compared from the start of the last one.
-        let (last_start, end) = match setup.measured {
-            Some((from, to)) => (from, to),
-            None => (Time::ZERO + setup.duration, Time::ZERO + setup.duration),
-        };
+        let end = Time::ZERO + setup.duration;
         // Edges of ensembles cannot be compared with whole flows.
         let is_long = |(id, f): &(usize, &ratewire_sim::setup::FlowSpec)| {
-            let starts =
-                if setup.measured.is_some() { f.start <= last_start } else { f.start < end };
-            let all_the_time = starts && f.stop.is_none_or(|s| s >= end);
+            let all_the_time = match setup.measured {
+                Some((from, to)) => f.start <= from && f.stop.is_none_or(|s| s >= to),
+                // Then flows are compared from the start of the last one.
+                None => f.start < end && f.stop.is_none_or(|s| s >= end),
+            };
             let is_whole = !setup.ensembles.has_edge(*id);
             f.app.writer == Writer::Unlimited && all_the_time && is_whole
         };

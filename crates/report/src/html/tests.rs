@@ -598,3 +598,22 @@ fn figures_that_were_asked_for_are_rows_before_all_others() {
     let first = "<tr><th scope=\"row\">Goodput of a</th><td class=\"n\">4 Mbit/s</td></tr>";
     assert!(table.split_once("<tbody>\n").expect("rows").1.starts_with(first), "{}", &table[..400]);
 }
+
+#[test]
+fn a_page_says_which_part_of_the_runs_is_measured() {
+    let page = |measured| {
+        let info = RunInfo { measured, ..info("xcp", 1, 1) };
+        let mut run = run(info.clone(), 1, 1.0);
+        (run.summary.duration_s, run.summary.measured_from_s) = (10.0, None);
+        if let Some((from, to)) = info.measured {
+            run.summary.measured_from_s = Some(from.secs());
+            run.summary.measured_to_s = Some(to.secs());
+        }
+        render(&Page::new(vec![run]))
+    };
+    let part = page(Some((Time::from_millis(2_000), Time::from_millis(8_000))));
+    assert!(part.contains("10 s, measured 2 s to 8 s"));
+    assert!(part.contains(", over the measured part of the run"));
+    let whole = page(None);
+    assert!(whole.contains(", over the whole run") && !whole.contains("measured 2 s"));
+}

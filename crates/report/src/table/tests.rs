@@ -77,6 +77,10 @@ fn a_load_that_is_not_met_is_explained() {
     let said = explained(&run);
     assert!(said.contains("flows arrive in 5 s of 10 s, which makes 30.0 %; "), "{said}");
     assert!(said.ends_with("; 15.0 % were lost earlier, or not yet sent at the end"), "{said}");
+    // Of a load on several links, one has its own part by chance.
+    run.summary.traffic[0].load_other_links = 3;
+    assert_eq!(explained(&run), "");
+    run.summary.traffic[0].load_other_links = 0;
     run.summary.links[0].utilisation = 0.605;
     assert_eq!(explained(&run), "");
 }
