@@ -58,8 +58,14 @@ class TrafficSummary:
     """Flows that started."""
     arrived_bytes: int
     """Size of the flows that started, bytes of payload."""
+    completed_flows: int
+    """Flows that completed."""
     retransmitted_bytes: int
     """Payload that completed flows sent again, bytes."""
+    fan_in: int
+    """Flows that start at once at each arrival: an incast, if there are several."""
+    incasts: DelaySummary | None
+    """Times from the start of an incast until its last flow was complete; ``None`` without any."""
 
 
 @dataclass(frozen=True)

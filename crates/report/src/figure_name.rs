@@ -1,12 +1,13 @@
-//! Names of figures that are asked for, of a link, a flow or a run: `queue/hop2`, `goodput/long`,
-//! `fct_p99`. `compare/choice.rs` reads them off a summary.
+//! Names of figures that are asked for, of a link, a flow, a class of traffic or a run:
+//! `queue/hop2`, `goodput/long`, `fct_p99/web`, `fct_p99`. `compare/choice.rs` reads them off a
+//! summary.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A figure that is asked for: what, and of which link or flow.
+/// A figure that is asked for: what, and of which link, flow or class of traffic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FigureName {
@@ -21,6 +22,8 @@ pub enum Subject {
     Link,
     /// A listed flow.
     Flow,
+    /// A class of arriving traffic.
+    Class,
 }
 
 /// Figures of a link.
@@ -52,6 +55,23 @@ pub(crate) const OF_FLOW: [&str; 16] = [
     "loss",
     "power",
     "sent_again",
+];
+/// Figures of the flows of a class of traffic that completed, and of its incasts.
+pub(crate) const OF_CLASS: [&str; 14] = [
+    "fct_mean",
+    "fct_median",
+    "fct_p95",
+    "fct_p99",
+    "fct_p999",
+    "slowdown_median",
+    "slowdown_p95",
+    "slowdown_p99",
+    "slowdown_p999",
+    "incast_mean",
+    "incast_p50",
+    "incast_p95",
+    "incast_p99",
+    "incast_max",
 ];
 /// Figures of a run, by the names that files have for them.
 pub(crate) const OF_RUN: [(&str, &str); 29] = [
@@ -89,18 +109,16 @@ pub(crate) const OF_RUN: [(&str, &str); 29] = [
 impl FigureName {
     /// What the figure is of, and its name, unless it is of the run.
     pub fn subject(&self) -> Option<(Subject, &str)> {
-        let is_of_link = OF_LINK.contains(&self.figure.as_str());
-        let kind = if is_of_link { Subject::Link } else { Subject::Flow };
-        self.of.as_deref().map(|of| (kind, of))
+        self.of.as_deref().zip(subject(&self.figure)).map(|(of, kind)| (kind, of))
     }
 
-    /// The same figure of a link or flow whose name is written out.
+    /// The same figure of a link, flow or class whose name is written out.
     pub fn of(self, name: &str) -> FigureName {
         FigureName { of: Some(name.to_string()), ..self }
     }
 
     /// A list of names with commas between them. A part of it that begins with no figure belongs to
-    /// the name before, because names of links and flows may have commas.
+    /// the name before, because names of links, flows and classes may have commas.
     ///
     /// # Errors
     /// A text that tells what is wrong with a name.
@@ -118,7 +136,7 @@ impl FigureName {
         Ok(names)
     }
 
-    /// The figure, and the link or flow that it is of, if it is of one.
+    /// The figure, and the link, flow or class that it is of, if it is of one.
     pub(crate) fn parts(&self) -> (&str, Option<&str>) {
         (&self.figure, self.of.as_deref())
     }
@@ -132,31 +150,38 @@ impl FromStr for FigureName {
             Some((figure, of)) => (figure.trim(), Some(of.trim().to_string())),
             None => (text.trim(), None),
         };
-        let (of_link, of_flow) = (OF_LINK.contains(&figure), OF_FLOW.contains(&figure));
         let of_run = OF_RUN.iter().any(|(name, _)| *name == figure);
-        let example = match (of_link, of_flow) {
-            (true, _) => format!("{figure}/LINK, as in {figure}/bottleneck"),
-            (_, true) => format!("{figure}/FLOW, as in {figure}/s1-d1"),
-            (false, false) if !of_run => return Err(unknown(figure)),
-            (false, false) => figure.to_string(),
+        let subject = subject(figure);
+        let example = match subject {
+            Some(Subject::Link) => format!("{figure}/LINK, as in {figure}/bottleneck"),
+            Some(Subject::Flow) => format!("{figure}/FLOW, as in {figure}/s1-d1"),
+            Some(Subject::Class) => format!("{figure}/CLASS, as in {figure}/web"),
+            None if !of_run => return Err(unknown(figure)),
+            None => figure.to_string(),
         };
         match &of {
-            Some(name) if name.is_empty() || !of_link && !of_flow => {
-                Err(format!("write {example}"))
-            }
+            Some(name) if name.is_empty() || subject.is_none() => Err(format!("write {example}")),
             None if !of_run => Err(format!("write {example}")),
             _ => Ok(FigureName { figure: figure.to_string(), of }),
         }
     }
 }
 
+/// What a figure can be of, other than a run.
+fn subject(figure: &str) -> Option<Subject> {
+    let lists: [(&[&str], Subject); 3] =
+        [(&OF_LINK, Subject::Link), (&OF_FLOW, Subject::Flow), (&OF_CLASS, Subject::Class)];
+    lists.into_iter().find(|(list, _)| list.contains(&figure)).map(|(_, subject)| subject)
+}
+
 fn unknown(figure: &str) -> String {
     format!(
         "no figure is called {figure:?}; of a run: {}; of a link, as in queue/hop2: {}; of a flow, as \
-         in goodput/s1-d1: {}",
+         in goodput/s1-d1: {}; of a class of traffic, as in fct_p99/web: {}",
         OF_RUN.map(|(name, _)| name).join(", "),
         OF_LINK.join(", "),
         OF_FLOW.join(", "),
+        OF_CLASS.join(", "),
     )
 }
 
@@ -191,6 +216,7 @@ mod tests {
     fn a_name_says_what_it_is_of() {
         let name = |text: &str| text.parse::<FigureName>().expect(text);
         assert_eq!(name("goodput/a/b").subject(), Some((Subject::Flow, "a/b")));
+        assert_eq!(name("fct_p99/web").subject(), Some((Subject::Class, "web")));
         assert_eq!(name("queue/hop2").of("hop3").subject(), Some((Subject::Link, "hop3")));
         assert_eq!((name("queue").subject(), name("queue").to_string()), (None, "queue".into()));
     }
@@ -215,7 +241,8 @@ mod tests {
         assert_eq!(refused("queue/"), "write queue/LINK, as in queue/bottleneck");
         assert_eq!(refused("throughput"), "write throughput/LINK, as in throughput/bottleneck");
         assert_eq!(refused("share"), "write share/FLOW, as in share/s1-d1");
-        assert_eq!(refused("fct_p99/long"), "write fct_p99");
+        assert_eq!(refused("fct_p99/"), "write fct_p99/CLASS, as in fct_p99/web");
+        assert_eq!(refused("jain/long"), "write jain");
         let json = serde_json::to_string(&"queue/x".parse::<FigureName>().unwrap()).unwrap();
         assert_eq!(json, "\"queue/x\"");
         assert!(serde_json::from_str::<FigureName>("\"queues\"").is_err());

@@ -229,6 +229,9 @@ pub struct TrafficInfo {
     pub per_second: Option<f64>,
     /// The load that the scenario asks for, if it does.
     pub load: Option<LoadInfo>,
+    /// Flows that start at once at each arrival.
+    #[serde(default)]
+    pub fan_in: u32,
     /// Mean size of a flow, bytes of payload.
     pub mean_size: f64,
     /// Length of the time in which flows arrive.

@@ -180,13 +180,16 @@ impl<'a> Planned<'a> {
     }
 }
 
-/// A figure with the whole name of its link or flow.
+/// A figure with the whole name of its link, flow or class of traffic.
 pub(crate) fn whole_name(plan: &Plan, name: &FigureName) -> Result<FigureName, Error> {
     let Some((subject, of)) = name.subject() else { return Ok(name.clone()) };
     let setup = &plan.setup;
     let (what, known): (&str, Vec<&str>) = match subject {
         Subject::Link => ("link", setup.network.links.iter().map(|link| &*link.name).collect()),
         Subject::Flow => ("flow", setup.flows.iter().map(|flow| &*flow.name).collect()),
+        Subject::Class => {
+            ("class of traffic", setup.traffic.iter().map(|class| &*class.name).collect())
+        }
     };
     match find(what, of, &known) {
         Ok(at) => Ok(name.clone().of(known[at])),

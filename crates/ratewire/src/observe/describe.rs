@@ -81,6 +81,7 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
             Arrivals::Listed(_) => None,
         },
         load: labels.loads.get(id).cloned().flatten(),
+        fan_in: class.fan_in,
         mean_size: estimate::mean_size(class),
         arriving: estimate::measured(setup, class),
     });

@@ -4,6 +4,7 @@
 //! two: it passes each sample to the report's collector, to files and to listeners, and makes a
 //! [`ratewire_report::Run`] of the outcome.
 
+mod arrived;
 mod bottleneck;
 mod crossing;
 mod describe;

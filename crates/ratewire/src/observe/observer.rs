@@ -16,6 +16,7 @@ use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::Labels;
+use super::arrived::Arrived;
 use super::crossing::Crossing;
 use super::files::Files;
 use super::overlay::{self, Prices};
@@ -44,17 +45,6 @@ pub(crate) struct Seen {
     pub(crate) unfinished: u64,
     /// Tables of samples, if any were kept.
     pub(crate) held: Option<KeptTables>,
-}
-
-/// Flows of a class of arriving traffic, summed up.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Arrived {
-    /// Flows that started.
-    pub(crate) flows: u64,
-    /// Their size.
-    pub(crate) size: Bytes,
-    /// Payload that completed flows sent again.
-    pub(crate) retransmitted: Bytes,
 }
 
 /// Passes records of a world to the report, to files, to the listener and to another recorder.
@@ -133,7 +123,7 @@ impl<'a> Observer<'a> {
             prices: Prices::default(),
             transfers: Transfers::default(),
             crossing: labels.rates_at.map(|link| Crossing::new(link, setup.flows.len())),
-            arrived: vec![Arrived::default(); setup.traffic.len()],
+            arrived: setup.traffic.iter().map(|class| Arrived::new(class.fan_in)).collect(),
             sampled: Time::ZERO,
             waited: 0,
         }
@@ -210,8 +200,7 @@ impl Recorder for Observer<'_> {
         if self.is_measured_from(started.at)
             && let Some(class) = started.traffic.and_then(|class| self.arrived.get_mut(class))
         {
-            class.flows += 1;
-            class.size += started.size.unwrap_or(Bytes::ZERO);
+            class.start(started);
         }
         self.transfers.begin(&self.setup.ensembles, started);
     }
@@ -305,7 +294,7 @@ impl Recorder for Observer<'_> {
         if is_measured
             && let Some(class) = completed.traffic.and_then(|class| self.arrived.get_mut(class))
         {
-            class.retransmitted += completed.retransmitted;
+            class.complete(completed);
         }
         // Without a size, `took` is the time until the stop, or the length of a pause: no transfer.
         let Some(transfer) = self.transfers.complete(completed) else { return };

@@ -68,11 +68,9 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     summary.jain_over_time = seen.shared.jain_over_time();
     summary.settlings.clone_from(&seen.shared.settlings);
     for (class, seen) in summary.traffic.iter_mut().zip(&seen.arrived) {
-        class.arrived_flows = seen.flows;
-        class.arrived_bytes = seen.size.get();
-        class.retransmitted_bytes = seen.retransmitted.get();
+        seen.fill(class);
     }
-    let arrived = seen.arrived.iter().map(|class| class.flows).sum();
+    let arrived = summary.traffic.iter().map(|class| class.arrived_flows).sum();
     summary.arrived_flows = (!setup.traffic.is_empty()).then_some(arrived);
     let is_any = arrived > 0 || setup.flows.iter().any(|flow| flow.size().is_some());
     summary.unfinished_flows = is_any.then_some(seen.unfinished);

@@ -300,20 +300,33 @@ stop     = "100 ms"
 
 #[test]
 fn an_incast_starts_as_many_flows_at_once_as_it_says() {
-    let results = Experiment::parse("incast.toml", INCAST).expect("one").run().expect("a run");
+    let asked = ["incast_max/incast".parse().expect("a figure")];
+    let experiment = Experiment::parse("incast.toml", INCAST).expect("one").figures(asked);
+    let results = experiment.run().expect("a run");
     let summary = results.runs()[0].summary().clone();
     let traffic = &summary.traffic[0];
     assert_eq!((traffic.arrived_flows, traffic.expected_flows), (60, Some(60.0)));
     let mut bursts = std::collections::BTreeMap::new();
     let all = batches(&results.completions());
     for row in all.iter().flat_map(rows) {
-        let burst: &mut (Vec<String>, Vec<String>) =
+        let burst: &mut (Vec<String>, Vec<String>, f64) =
             bursts.entry((row.start_s * 1e3).round() as u64).or_default();
         burst.0.push(row.from);
         burst.1.push(row.to);
+        burst.2 = burst.2.max(row.completion_s.expect("an end"));
     }
     assert_eq!(bursts.keys().copied().collect::<Vec<u64>>(), [0, 20, 40, 60, 80]);
-    for (from, to) in bursts.values_mut() {
+    let mut last: Vec<f64> = bursts.values().map(|burst| burst.2).collect();
+    last.sort_by(f64::total_cmp);
+    let incasts = traffic.incasts.expect("incasts");
+    for (got, expected) in [(incasts.p50_s, last[2]), (incasts.max_s, last[4])] {
+        assert!((got / expected - 1.0).abs() < 6e-4, "{incasts:?} {last:?}");
+    }
+    assert_eq!((incasts.samples, summary.figures["incast_max/incast"]), (5, Some(incasts.max_s)));
+    let explained =
+        "incast: 5 of 5 incasts of 12 flows each were complete; the last flow of each after";
+    assert!(ratewire::report::html::render(&results.page()).contains(explained));
+    for (from, to, _) in bursts.values_mut() {
         from.sort();
         from.dedup();
         to.dedup();

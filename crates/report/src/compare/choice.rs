@@ -1,6 +1,7 @@
-//! Figures that are asked for by name, of a link, a flow or a run: `queue/hop2`, `goodput/long`,
-//! `fct_p99`.
+//! Figures that are asked for by name, of a link, a flow, a class of traffic or a run:
+//! `queue/hop2`, `goodput/long`, `fct_p99/web`, `fct_p99`.
 
+use super::classes;
 use super::figures::of_run;
 use super::measured::Measured;
 use super::own::own;
@@ -8,13 +9,13 @@ use super::{About, Better, FigureUnit};
 use crate::figure_name::{FigureName, OF_RUN};
 use crate::{FlowSummary, LinkSummary, Summary};
 
-/// A figure of one link or flow.
-struct Named<S> {
-    name: &'static str,
-    title: &'static str,
-    unit: FigureUnit,
-    better: Better,
-    value: fn(&S) -> Option<f64>,
+/// A figure of one link, flow or class of traffic.
+pub(super) struct Named<S> {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) unit: FigureUnit,
+    pub(super) better: Better,
+    pub(super) value: fn(&S) -> Option<f64>,
 }
 
 /// Figures of a link. To add one, add an entry, and a row to `docs/reference/figures.md`.
@@ -205,6 +206,9 @@ fn measured(asked: &FigureName, all: &[&Summary], bottlenecks: &[u32]) -> Option
     };
     let title = |title: &str, word: &str| format!("{title} {word} {of}");
     let about = About::Chosen;
+    if let Some(found) = classes::measured(figure, &of) {
+        return Some(Measured { about, ..found });
+    }
     if let Some(Named { title: what, unit, better, value, .. }) = of_link(figure) {
         let title = title(what, "at");
         let value = move |s: &Summary| value(s.links.iter().find(|link| link.name == of)?);
@@ -284,5 +288,6 @@ mod tests {
     fn names_are_those_that_are_read() {
         assert!(OF_LINK.iter().map(|figure| figure.name).eq(crate::figure_name::OF_LINK));
         assert!(OF_FLOW.iter().map(|figure| figure.name).eq(crate::figure_name::OF_FLOW));
+        assert!(classes::names().eq(crate::figure_name::OF_CLASS));
     }
 }

@@ -5,6 +5,7 @@
 //! summary.
 
 mod choice;
+mod classes;
 mod figures;
 mod measured;
 mod own;
@@ -166,6 +167,7 @@ impl Comparison {
         let mut figures = choice::chosen(names, &all, &bottlenecks);
         figures.extend(figures::figures(&all, &bottlenecks));
         figures.extend(own::of_flows(&all));
+        figures.extend(classes::of_incasts(&all));
         let is_same = |(_, runs): &&(String, Vec<Summary>)| has_chance && are_one(runs);
         let without_chance = laws.iter().filter(is_same).map(|(law, _)| law.clone());
         let without_chance: Vec<String> = without_chance.collect();
@@ -255,6 +257,7 @@ pub(crate) fn measured(names: &[FigureName], all: &[&Summary]) -> Vec<Measured> 
     let mut list = asked(names, all);
     list.extend(figures::figures(all, &crate::headline::bottlenecks(all)));
     list.extend(own::own().into_iter().filter(has_any));
+    list.extend(classes::of_incasts(all));
     list
 }
 

@@ -215,7 +215,7 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
         .arriving()
         .map_or_else(String::new, |text| format!("<p class=\"note\">{}</p>", escape(&text)));
     let loads = page.runs.iter().zip(&labels).flat_map(|(run, label)| {
-        let explained = run.summary.loads_explained().into_iter();
+        let explained = run.summary.arrivals_explained().into_iter();
         explained.map(move |load| format!("<p class=\"note\">{label}: {}</p>", escape(&load)))
     });
     let loads: String = loads.take(LOADS).collect();

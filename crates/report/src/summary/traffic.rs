@@ -3,9 +3,9 @@
 use ratewire_table::clip;
 use serde::{Deserialize, Serialize};
 
-use super::Summary;
+use super::{DelaySummary, Summary};
 use crate::TrafficInfo;
-use crate::figure::{mean, percent, plural, seconds};
+use crate::figure::{count, mean, percent, plural, seconds};
 
 /// Classes that the sentence names; further classes are counted.
 const CLASSES: usize = 4;
@@ -41,8 +41,14 @@ pub struct TrafficSummary {
     pub arrived_flows: u64,
     /// Size of the flows that started, bytes of payload.
     pub arrived_bytes: u64,
+    /// Flows that completed.
+    pub completed_flows: u64,
     /// Payload that completed flows sent again, bytes.
     pub retransmitted_bytes: u64,
+    /// Flows that start at once at each arrival: an incast, if there are several.
+    pub fan_in: u32,
+    /// Times from the start of an incast until its last flow was complete; `None` without any.
+    pub incasts: Option<DelaySummary>,
 }
 
 impl TrafficSummary {
@@ -59,6 +65,7 @@ impl TrafficSummary {
             expected_flows: expected,
             expected_bytes: expected.map(|flows| flows * info.mean_size),
             arriving_s: info.arriving.secs(),
+            fan_in: info.fan_in,
             ..TrafficSummary::default()
         }
     }
@@ -113,6 +120,26 @@ impl TrafficSummary {
         Some(text)
     }
 
+    /// How soon incasts were complete, in a sentence; `None` for a class of single flows.
+    fn incasts_text(&self) -> Option<String> {
+        let all = Some(self.arrived_flows).filter(|_| self.fan_in > 1)? / u64::from(self.fan_in);
+        let (name, fan_in) = (clip(&self.name, NAME), self.fan_in);
+        let done = self.incasts.map_or(0, |times| times.samples);
+        let times = self.incasts.map_or(String::new(), |times| {
+            let at = |time| seconds(Some(time));
+            let [p50, p95, p99] = [times.p50_s, times.p95_s, times.p99_s].map(at);
+            format!(
+                "; the last flow of each after {p50} (p50), {p95} (p95), {p99} (p99), at most {}",
+                at(times.max_s)
+            )
+        });
+        Some(format!(
+            "{name}: {} of {} of {fan_in} flows each were complete{times}",
+            count(done),
+            plural(all as usize, "incast")
+        ))
+    }
+
     fn text(&self) -> String {
         let arrive = match self.flows_per_second {
             Some(n) => format!("{} flows/s", mean(n)),
@@ -144,9 +171,11 @@ impl Summary {
         (!classes.is_empty()).then(|| format!("Arriving: {}", classes.join("; ")))
     }
 
-    /// Why utilisations differ from the loads that the scenario asks for, a sentence a class.
-    pub(crate) fn loads_explained(&self) -> Vec<String> {
+    /// Why utilisations differ from the loads that the scenario asks for, a sentence a class, and
+    /// how soon incasts were complete.
+    pub(crate) fn arrivals_explained(&self) -> Vec<String> {
         let classes = self.traffic.iter().take(CLASSES);
-        classes.filter_map(|class| class.why_differs(self)).collect()
+        let sentences = |class: &TrafficSummary| [class.why_differs(self), class.incasts_text()];
+        classes.flat_map(sentences).flatten().collect()
     }
 }

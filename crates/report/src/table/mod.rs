@@ -53,7 +53,7 @@ pub fn render(runs: &[Run], options: &TableOptions) -> String {
         out.push_str(&format!("\n{}\n", options.style().bold(&clip(&label, 80))));
         out.push_str(&flows(run, options));
         out.push_str(&links(run, options));
-        for load in run.summary.loads_explained() {
+        for load in run.summary.arrivals_explained() {
             out.push_str(&wrap(&load, 2, options.text_width()));
         }
         out.push_str(&pausing(run, options));

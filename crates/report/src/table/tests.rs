@@ -62,7 +62,7 @@ fn a_load_that_is_not_met_is_explained() {
         retransmitted_bytes: 319_000,
         ..TrafficSummary::default()
     }];
-    let explained = |run: &Run| run.summary.loads_explained().join("\n");
+    let explained = |run: &Run| run.summary.arrivals_explained().join("\n");
     assert_eq!(
         explained(&run),
         "Utilisation of a->b is 75.0 %, for a load of 60.0 %: 120 flows arrived where 100 are expected, \

@@ -1,0 +1,229 @@
+//! Figures of a class of arriving traffic: of its flows that completed, and of its incasts.
+
+use std::collections::BTreeSet;
+
+use super::choice::Named;
+use super::measured::Measured;
+use super::{About, Better, FigureUnit};
+use crate::{CompletionSummary, DelaySummary, Summary, TrafficSummary};
+
+/// Figures of the flows that completed. To add one, add an entry, a name to `figure_name.rs` and a
+/// row to `docs/reference/figures.md`.
+static COMPLETIONS: [Named<CompletionSummary>; 9] = [
+    Named {
+        name: "fct_mean",
+        title: "mean completion time",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| Some(of.mean_s),
+    },
+    Named {
+        name: "fct_median",
+        title: "median completion time",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| Some(of.median_s),
+    },
+    Named {
+        name: "fct_p95",
+        title: "completion time, 95 %",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| of.p95_s,
+    },
+    Named {
+        name: "fct_p99",
+        title: "completion time, 99 %",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| of.p99().0,
+    },
+    Named {
+        name: "fct_p999",
+        title: "completion time, 99.9 %",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| of.p999_s,
+    },
+    Named {
+        name: "slowdown_median",
+        title: "median slowdown",
+        unit: FigureUnit::Ratio,
+        better: Better::Less,
+        value: |of| of.slowdown_median,
+    },
+    Named {
+        name: "slowdown_p95",
+        title: "slowdown, 95 %",
+        unit: FigureUnit::Ratio,
+        better: Better::Less,
+        value: |of| of.slowdown_p95,
+    },
+    Named {
+        name: "slowdown_p99",
+        title: "slowdown, 99 %",
+        unit: FigureUnit::Ratio,
+        better: Better::Less,
+        value: |of| of.p99().1,
+    },
+    Named {
+        name: "slowdown_p999",
+        title: "slowdown, 99.9 %",
+        unit: FigureUnit::Ratio,
+        better: Better::Less,
+        value: |of| of.slowdown_p999,
+    },
+];
+
+/// Figures of incasts: times until the last flow of each is complete.
+static INCASTS: [Named<DelaySummary>; 5] = [
+    Named {
+        name: "incast_mean",
+        title: "last flow of an incast, mean",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| Some(of.mean_s),
+    },
+    Named {
+        name: "incast_p50",
+        title: "last flow of an incast, p50",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| Some(of.p50_s),
+    },
+    Named {
+        name: "incast_p95",
+        title: "last flow of an incast, p95",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| Some(of.p95_s),
+    },
+    Named {
+        name: "incast_p99",
+        title: "last flow of an incast, p99",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| Some(of.p99_s),
+    },
+    Named {
+        name: "incast_max",
+        title: "last flow of an incast, max",
+        unit: FigureUnit::Seconds,
+        better: Better::Less,
+        value: |of| Some(of.max_s),
+    },
+];
+
+/// Figures of incasts that comparisons show without being asked.
+const COMPARED: [&str; 2] = ["incast_p50", "incast_p99"];
+
+/// The figure of a class of traffic; `None` if no such figure is of a class.
+pub(super) fn measured(figure: &str, class: &str) -> Option<Measured> {
+    if let Some(found) = COMPLETIONS.iter().find(|known| known.name == figure) {
+        return Some(of_class(found, class, |s, class| s.completions_of(class)));
+    }
+    let found = INCASTS.iter().find(|known| known.name == figure)?;
+    Some(of_class(found, class, |s, class| s.class(class)?.incasts.as_ref()))
+}
+
+/// The figures of incasts by which laws are compared, of all classes that have any.
+pub(super) fn of_incasts(all: &[&Summary]) -> Vec<Measured> {
+    let classes = all.iter().flat_map(|summary| &summary.traffic);
+    let having = classes.filter(|class| class.incasts.is_some());
+    let names: BTreeSet<&str> = having.map(|class| class.name.as_str()).collect();
+    let of = |class| COMPARED.iter().filter_map(move |figure| measured(figure, class));
+    names.into_iter().flat_map(of).collect()
+}
+
+fn of_class<S: 'static>(
+    Named { name, title, unit, better, value }: &'static Named<S>,
+    class: &str,
+    part: for<'a> fn(&'a Summary, &str) -> Option<&'a S>,
+) -> Measured {
+    let of = class.to_string();
+    Measured {
+        name: format!("{name}/{class}"),
+        title: format!("{title}, of {class}"),
+        at: String::new(),
+        about: About::Flows,
+        unit: *unit,
+        better: *better,
+        value: Box::new(move |summary| value(part(summary, &of)?)),
+    }
+}
+
+impl Summary {
+    fn class(&self, name: &str) -> Option<&TrafficSummary> {
+        self.traffic.iter().find(|class| class.name == name)
+    }
+
+    /// Completion times of the flows of a class.
+    fn completions_of(&self, class: &str) -> Option<&CompletionSummary> {
+        let all = self.completions.as_ref()?;
+        let own = all.by_traffic.iter().find(|of| of.name == class);
+        // Flows that are all of one class are not told apart.
+        let is_all = || self.class(class).is_some_and(|class| class.completed_flows == all.flows);
+        own.map(|of| &of.completions).or_else(|| Some(all).filter(|_| is_all()))
+    }
+}
+
+/// Names of all figures.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let completions = COMPLETIONS.iter().map(|figure| figure.name);
+    completions.chain(INCASTS.iter().map(|figure| figure.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ClassSummary;
+
+    fn read(summary: &Summary, figure: &str, class: &str) -> Option<f64> {
+        measured(figure, class).expect(figure).value(summary)
+    }
+
+    #[test]
+    fn completions_are_those_of_the_class() {
+        let of = |mean_s, flows| CompletionSummary { mean_s, flows, ..Default::default() };
+        let class = |name: &str, completed_flows| TrafficSummary {
+            name: name.into(),
+            completed_flows,
+            ..Default::default()
+        };
+        let told = |name: &str, mean_s, flows| ClassSummary {
+            name: name.into(),
+            completions: of(mean_s, flows),
+        };
+        let by_traffic = vec![told("web", 2.0, 3), told("mail", 5.0, 1)];
+        let mut summary = Summary {
+            traffic: vec![class("web", 3), class("mail", 1)],
+            completions: Some(CompletionSummary { by_traffic, ..of(2.75, 4) }),
+            ..Default::default()
+        };
+        assert_eq!(read(&summary, "fct_mean", "mail"), Some(5.0));
+        // All flows that completed are of one class, and no flow of the other.
+        summary.traffic = vec![class("web", 4), class("mail", 0)];
+        summary.completions = Some(of(2.75, 4));
+        assert_eq!(read(&summary, "fct_mean", "web"), Some(2.75));
+        assert_eq!(read(&summary, "fct_mean", "mail"), None);
+    }
+
+    #[test]
+    fn incasts_are_compared_by_their_last_flows() {
+        let incasts = DelaySummary { p50_s: 0.2, p99_s: 0.3, ..Default::default() };
+        let class = |name: &str, incasts| TrafficSummary {
+            name: name.into(),
+            incasts,
+            ..Default::default()
+        };
+        let traffic = vec![class("web", None), class("query", Some(incasts))];
+        let summary = Summary { traffic, ..Default::default() };
+        let figures = of_incasts(&[&summary, &Summary::default()]);
+        let read: Vec<(String, Option<f64>)> =
+            figures.iter().map(|figure| (figure.names().0, figure.value(&summary))).collect();
+        let expected = [("incast_p50/query", Some(0.2)), ("incast_p99/query", Some(0.3))];
+        assert_eq!(read, expected.map(|(name, value)| (name.to_string(), value)));
+        assert_eq!(figures[1].title(), "last flow of an incast, p99, of query");
+    }
+}
