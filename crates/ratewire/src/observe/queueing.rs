@@ -15,41 +15,49 @@ const WORTH_A_WARNING: f64 = 1.0;
 
 /// The warning about the longest queue of the run called `name`, if it is at a host's own port or
 /// at one without limit. A host through which packets of others pass is a router here. The link
-/// called bottleneck is meant to be one, and links that are paused fill the queues before them.
+/// called bottleneck is meant to be one; where none is, those are that flows are expected to fill
+/// first, unless nothing bounds their queue. Links that are paused fill the queues before them.
 pub(crate) fn warning(name: &str, setup: &Setup, summary: &Summary) -> Option<Warning> {
     let by_mean =
         |a: &&LinkSummary, b: &&LinkSummary| a.queue_packets_mean.total_cmp(&b.queue_packets_mean);
     let longest = summary.links.iter().max_by(by_mean)?;
     let link = setup.network.links.get(longest.link as usize)?;
-    let is_meant = longest.bottleneck || link.pause.is_some();
-    if longest.queue_packets_mean < WORTH_A_WARNING || is_meant {
-        return None;
-    }
+    let is_bounded = link.limit != Limit::Unlimited;
     let is_of_host = setup.pathfinder().is_ok_and(|paths| paths.is_leaf(link.from));
-    if !is_of_host && link.limit != Limit::Unlimited {
+    let keeps_small = is_of_host && keeps_small_queues(setup, link);
+    let is_meant = match summary.links.iter().any(|link| link.bottleneck) {
+        true => longest.bottleneck,
+        false => longest.expected_bottleneck && (is_bounded || keeps_small),
+    };
+    let is_worth_it = longest.queue_packets_mean >= WORTH_A_WARNING;
+    if !is_worth_it || is_meant || link.pause.is_some() || !is_of_host && is_bounded {
         return None;
     }
     let packets = ratewire_report::count(longest.queue_packets_max);
     let held = format!("{} held {packets} packets: this is the bottleneck", longest.name);
     let message = format!("{name}: {held}");
-    Some(Warning { message, help: Some(remedy(setup, link, is_of_host)) })
+    let link = &link.name;
+    let faster = format!("give {link} a higher rate (`access` of the topology)");
+    let help = match (is_of_host, is_bounded || keeps_small) {
+        (false, _) => {
+            format!("the queue has no limit: give {link} one, such as `queue = \"1 bdp\"`")
+        }
+        (true, false) => {
+            format!("{faster}, a `queue` with a limit, or set `small_queues = true` in [transport]")
+        }
+        (true, true) => {
+            format!("it is a host's own link: {faster} if another link is to be the bottleneck")
+        }
+    };
+    Some(Warning { message, help: Some(help) })
 }
 
-fn remedy(setup: &Setup, link: &LinkSpec, is_of_host: bool) -> String {
-    let name = &link.name;
-    if !is_of_host {
-        return format!("the queue has no limit: give {name} one, such as `queue = \"1 bdp\"`");
-    }
+/// Whether all flows of the host that a link leaves keep its queue small.
+fn keeps_small_queues(setup: &Setup, link: &LinkSpec) -> bool {
     let listed = setup.flows.iter().map(|flow| (flow.from, &flow.transport, flow.law));
     let arriving = setup.traffic.iter().flat_map(|class| {
         class.pairs.iter().map(move |pair| (pair.0, &class.transport, class.law))
     });
     let mut own = listed.chain(arriving).filter(|(from, ..)| *from == link.from);
-    let are_small = own.all(|(_, config, law)| config.keeps_small_queues(&setup.laws[law]));
-    let faster = format!("give {name} a higher rate (`access` of the topology)");
-    if link.limit == Limit::Unlimited && !are_small {
-        format!("{faster}, a `queue` with a limit, or set `small_queues = true` in [transport]")
-    } else {
-        format!("it is a host's own link: {faster} if another link is to be the bottleneck")
-    }
+    own.all(|(_, config, law)| config.keeps_small_queues(&setup.laws[law]))
 }

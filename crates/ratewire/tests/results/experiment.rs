@@ -132,6 +132,24 @@ fn a_run_warns_if_it_queues_most_where_no_queue_is_meant_to_be() {
 }
 
 #[test]
+fn queues_of_hosts_are_no_surprise_where_all_links_are_alike() {
+    let warned = |access: &str| {
+        let text = format!(
+            "duration = '1 s'\nlaw = 'newreno'\n[topology]\nkind = 'star'\nhosts = 4\n\
+             link = {{ rate = '10 Mbit/s', delay = '1 ms', {access} }}\n\
+             [transport]\nsmall_queues = false\n\
+             [[flow]]\nfrom = 'h1'\nto = 'h2'\n[[flow]]\nfrom = 'h3'\nto = 'h4'\n"
+        );
+        let experiment = Experiment::parse("star.toml", &text).expect("a scenario");
+        let warnings = Warnings::default();
+        experiment.run_with(&warnings).expect("it runs");
+        warnings.0.into_inner().expect("no panic").join("\n")
+    };
+    assert_eq!(warned("queue = '50 packets'"), "");
+    assert!(warned("queue = 'unlimited'").contains("packets: this is the bottleneck"));
+}
+
+#[test]
 fn a_cancelled_run_says_so_and_takes_nothing_of_the_others() {
     /// Cancels as soon as CUBIC's run begins.
     struct Against<'a>(&'a Cancel);
