@@ -84,6 +84,9 @@ fn figures_that_a_sweep_was_asked_for_are_drawn_by_name() {
     let folder = folder("plot-asked");
     write(&folder, "hello.toml", HELLO);
     let over = ["sweep", "hello.toml", "--set", "bottleneck.delay=5ms,10ms", "--law", "xcp"];
+    let wrong = ["--figure", "queue/bottleneck,jian", "--quiet"];
+    let refused = ratewire(&folder, &[&["run", "hello.toml"][..], &wrong].concat());
+    assert!(err(&refused).contains("no figure is called \"jian\""), "{}", err(&refused));
     let asked = ["--figure", "queue/bottleneck,jain", "--during", "0.5s..", "--quiet"];
     made(&folder, &[&over[..], &asked[..], &["--out", "swept"]].concat());
     for name in ["queue/bottleneck", "queue/bottleneck/bottleneck.delay"] {

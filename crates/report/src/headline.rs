@@ -130,6 +130,14 @@ pub(crate) fn bottleneck_label_of(runs: &[Run]) -> String {
     with_busier(&bottleneck_label(&summaries, &links), busier(&summaries, &links))
 }
 
+/// How the figures of several bottlenecks of `runs` are made one; empty for a single one.
+pub(crate) fn over_several(runs: &[Run]) -> &'static str {
+    match verdict_links(runs).len() {
+        0 | 1 => "",
+        _ => ": means over these links; 99 % and max are the largest",
+    }
+}
+
 /// The label of the bottlenecks, with the link that was busier, if one was.
 pub(crate) fn with_busier(label: &str, busier: Option<&str>) -> String {
     busier.map_or(label.into(), |busier| format!("{label} ({busier} was busier)"))

@@ -193,7 +193,13 @@ pub(crate) fn whole_name(plan: &Plan, name: &FigureName) -> Result<FigureName, E
     };
     match find(what, of, &known) {
         Ok(at) => Ok(name.clone().of(known[at])),
-        Err(reason) => Err(Error::Setting { setting: format!("figure {name}"), reason }),
+        Err(reason) => {
+            let other = of.rsplit_once(',').map_or(String::new(), |(_, other)| {
+                format!(", and no figure is called {:?}", other.trim())
+            });
+            let reason = format!("{reason}{other}");
+            Err(Error::Setting { setting: format!("figure {name}"), reason })
+        }
     }
 }
 

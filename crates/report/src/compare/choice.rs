@@ -217,7 +217,10 @@ fn measured(asked: &FigureName, all: &[&Summary], bottlenecks: &[u32]) -> Option
     }
     let Named { title: what, unit, better, value, .. } = of_flow(figure)?;
     let title = title(what, "of");
-    let value = move |s: &Summary| value(s.flows.iter().find(|flow| flow.name == of)?);
+    let value = move |s: &Summary| {
+        let flow = s.flows.iter().find(|flow| flow.name == of)?;
+        value(Some(flow).filter(|flow| s.has_run(flow))?)
+    };
     let (unit, better, value) = (*unit, *better, Box::new(value));
     Some(Measured { name, title, at: String::new(), about, unit, better, value })
 }
@@ -251,13 +254,16 @@ mod tests {
             goodput_bps,
             ..FlowSummary::default()
         };
+        let late = FlowSummary { start_s: 10.0, ..flow("late", 0.0) };
         let summary = Summary {
             links: vec![link("hop1", 455.0), link("hop2", 9.5)],
-            flows: vec![flow("a/b", 1e6), flow("long", 2e6)],
+            flows: vec![flow("a/b", 1e6), flow("long", 2e6), late],
+            duration_s: 10.0,
             jain_over_time: Some(0.5),
             ..Summary::default()
         };
-        let names = ["queue/hop2", "goodput/a/b", "jain_over_time", "fct/long", "queue"];
+        let names =
+            ["queue/hop2", "goodput/a/b", "jain_over_time", "fct/long", "queue", "goodput/late"];
         let names = names.map(|name| name.parse::<FigureName>().expect(name));
         let all = [&summary];
         let chosen = chosen(&names, &all, &[0]);
@@ -269,6 +275,7 @@ mod tests {
             ("Jain over time", Some(0.5)),
             ("completion time of long", None),
             ("queue mean at hop1", Some(455.0)),
+            ("goodput of late", None),
         ];
         assert_eq!(read, expected.map(|(title, value)| (title.to_string(), value)));
         assert_eq!(chosen[0].name, "queue/hop2");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratewire_table::clip;
 use ratewire_units::Bytes;
 
-use super::measured::Measured;
+use super::measured::{Measured, is_extreme};
 use super::{About, Better, FigureUnit};
 use crate::figure::plural;
 use crate::figures::{Compared, Reading, compared};
@@ -32,17 +32,19 @@ pub(super) fn figures(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
 
 /// The figures of a run as a whole, queue and utilisation of the bottlenecks.
 pub(super) fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
-    let at = at(all, bottlenecks);
     let measured = |figure: Compared| {
-        let bottlenecks = bottlenecks.to_vec();
+        let of = bottlenecks.to_vec();
         let value = move |summary: &Summary| {
-            let headline = &Headline::of(summary, String::new(), &bottlenecks);
+            let headline = &Headline::of(summary, String::new(), &of);
             (figure.value)(Reading { summary, headline })
         };
         Measured {
             name: figure.name.into(),
             title: figure.title.into(),
-            at: if figure.is_of_bottleneck { at.clone() } else { String::new() },
+            at: match figure.is_of_bottleneck {
+                true => at(all, bottlenecks, is_extreme(figure.name)),
+                false => String::new(),
+            },
             about: About::Run,
             unit: figure.unit,
             better: (figure.better)(all),
@@ -52,15 +54,19 @@ pub(super) fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
     compared().into_iter().map(measured).collect()
 }
 
-/// Where the bottlenecks are, for titles. The link called `bottleneck` needs no word.
-fn at(all: &[&Summary], bottlenecks: &[u32]) -> String {
+/// Where the bottlenecks are, for titles. The link called `bottleneck` needs no word. Of several,
+/// figures are means, and maxima and percentiles the largest.
+fn at(all: &[&Summary], bottlenecks: &[u32], is_extreme: bool) -> String {
     let name = |link: &u32| all.first()?.links.get(*link as usize).map(|link| link.name.as_str());
     match bottlenecks {
         [] => String::new(),
         [one] => name(one)
             .filter(|name| *name != "bottleneck" && !name.is_empty())
             .map_or(String::new(), |name| format!(" at {}", clip(name, NAME))),
-        several => format!(" of {}", plural(several.len(), "link")),
+        several => {
+            let which = if is_extreme { ", largest of " } else { " of " };
+            format!("{which}{}", plural(several.len(), "link"))
+        }
     }
 }
 

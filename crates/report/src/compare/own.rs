@@ -2,7 +2,7 @@
 
 use super::measured::Measured;
 use super::{About, Better, FigureUnit};
-use crate::{FlowSummary, Summary};
+use crate::Summary;
 
 /// A figure, and how it is read off a summary.
 struct OwnFigure {
@@ -217,13 +217,7 @@ fn goodput_bps(summary: &Summary) -> Option<f64> {
 
 /// Goodput of each listed flow that ran in the measured part of the run.
 fn goodputs(summary: &Summary) -> impl Iterator<Item = f64> {
-    let from = summary.measured_from_s.unwrap_or(0.0);
-    let to = summary.measured_to_s.unwrap_or(summary.duration_s);
-    let ran = move |flow: &&FlowSummary| {
-        let end = flow.completion_s.map_or(f64::INFINITY, |took| flow.start_s + took);
-        flow.start_s < to && end > from
-    };
-    summary.flows.iter().filter(ran).map(|flow| flow.goodput_bps)
+    summary.flows.iter().filter(|flow| summary.has_run(flow)).map(|flow| flow.goodput_bps)
 }
 
 /// Mean over the listed flows of each one's mean round-trip time.
@@ -235,6 +229,7 @@ fn rtt_mean_s(summary: &Summary) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FlowSummary;
 
     #[test]
     fn goodput_is_that_of_all_listed_flows_and_counts_data_once() {

@@ -6,7 +6,7 @@ use super::groups::{Groups, Mode};
 use super::text::{escape, name};
 use crate::figure::{NONE, count, held, percent};
 use crate::figures::{FIGURES, Reading};
-use crate::headline::bottleneck_label_of;
+use crate::headline::{bottleneck_label_of, over_several};
 use crate::table::bound_of;
 use crate::{CheckedExpectation, Headline, LeftOut, Run};
 
@@ -36,10 +36,7 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
             "<p class=\"note\">{law} could not run in the world {world}: {why}</p>\n"
         ));
     }
-    let several = match crate::headline::verdict_links(runs).len() {
-        0 | 1 => "",
-        _ => ": means over these links; 99 % and max are the largest",
-    };
+    let several = over_several(runs);
     let over = match runs.first().and_then(|run| run.summary.measured_from_s) {
         Some(_) => "the measured part of the run",
         None => "the whole run",

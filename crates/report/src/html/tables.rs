@@ -8,7 +8,7 @@ use crate::figure::{NONE, bytes, count, mean, percent, rate, seconds};
 use crate::figures::{FIGURES, Reading};
 use crate::markup::capital;
 use crate::summary::LawTotals;
-use crate::{FlowSummary, Headline, LinkSummary, Run, Summary};
+use crate::{Headline, LinkSummary, Run, Summary};
 
 /// Rows of flows and of links over all runs together.
 const ROWS: usize = 800;
@@ -36,7 +36,7 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
         let label = name(&label);
         out.push_str(&format!("<details{flows_open}><summary>{chip}{label}: flows</summary>\n"));
         out.push_str(&by_law(&run.summary));
-        out.push_str(&flows(&run.summary.flows, limit));
+        out.push_str(&flows(&run.summary, limit));
         out.push_str(&format!(
             "</details>\n<details{links_open}><summary>{chip}{label}: links</summary>\n"
         ));
@@ -95,7 +95,8 @@ fn by_law(summary: &Summary) -> String {
     table("Listed flows of each law, together", &head, rows)
 }
 
-fn flows(all: &[FlowSummary], limit: usize) -> String {
+fn flows(summary: &Summary, limit: usize) -> String {
+    let all = &summary.flows;
     let mut head = vec![
         "Flow",
         "From",
@@ -118,19 +119,20 @@ fn flows(all: &[FlowSummary], limit: usize) -> String {
     let policed = all.iter().any(|f| f.clamps > 0);
     head.extend(policed.then_some(CLAMPS));
     let rows = all.iter().take(limit).map(|f| {
+        let of_run = |text: String| if summary.has_run(f) { text } else { NONE.into() };
         let mut row = vec![
             f.name.clone(),
             f.from.clone(),
             f.to.clone(),
             f.law.clone(),
-            rate(f.goodput_bps),
-            percent(f.share),
-            bytes(f.delivered_bytes),
+            of_run(rate(f.goodput_bps)),
+            of_run(percent(f.share)),
+            of_run(bytes(f.delivered_bytes)),
             f.size_bytes.map_or("unlimited".into(), bytes),
             seconds(Some(f.start_s)),
             seconds(f.completion_s),
-            bytes(f.retransmitted_bytes),
-            count(f.retransmitted_packets),
+            of_run(bytes(f.retransmitted_bytes)),
+            of_run(count(f.retransmitted_packets)),
             seconds(f.rtt_mean_s),
             seconds(f.rtt_min_s),
             seconds(f.rtt.map(|rtt| rtt.p95_s)),

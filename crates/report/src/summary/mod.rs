@@ -415,6 +415,14 @@ impl Summary {
         (to - self.measured_from_s.unwrap_or(0.0)).max(0.0)
     }
 
+    /// Whether a flow ran in the part of the run that figures are about.
+    pub(crate) fn has_run(&self, flow: &FlowSummary) -> bool {
+        let from = self.measured_from_s.unwrap_or(0.0);
+        let to = self.measured_to_s.unwrap_or(self.duration_s);
+        let end = flow.completion_s.map_or(f64::INFINITY, |took| flow.start_s + took);
+        flow.start_s < to && end > from
+    }
+
     /// The run's length, and the part of it that figures are about: `30 s, measured 5 s to 30 s`.
     pub(crate) fn lasted(&self) -> String {
         let all = Duration::from_secs_f64(self.duration_s).to_string();

@@ -8,9 +8,9 @@ pub use ratewire_table::wrap;
 use ratewire_table::{Column, Grid, Style, clip};
 
 use crate::compare::{FigureName, asked};
-use crate::figure::{count, held, mean, percent, plural, rate, seconds};
+use crate::figure::{NONE, count, held, mean, percent, plural, rate, seconds};
 use crate::figures::{FIGURES, Reading};
-use crate::headline::{bottleneck_label_of, labels, summaries};
+use crate::headline::{bottleneck_label_of, labels, over_several, summaries};
 use crate::summary::LawTotals;
 use crate::{Basis, CheckedExpectation, Headline, Run, Verdict};
 pub use comparison::comparison;
@@ -259,8 +259,9 @@ fn compare(runs: &[Run], options: &TableOptions) -> String {
         let cells = shown.iter().map(|(_, text)| text(reading));
         grid.row([headline.law.clone()].into_iter().chain(cells));
     }
-    let about = format!("utilisation and queue (packets) of {}", bottleneck_label_of(runs));
-    format!("{}{}", grid.render(&options.style()), comparison::note(&clip(&about, 300), options))
+    let links = clip(&bottleneck_label_of(runs), 300);
+    let about = format!("utilisation and queue (packets) of {links}{}", over_several(runs));
+    format!("{}{}", grid.render(&options.style()), comparison::note(&about, options))
 }
 
 fn flows(run: &Run, options: &TableOptions) -> String {
@@ -295,14 +296,15 @@ fn flows(run: &Run, options: &TableOptions) -> String {
     }
     let mut grid = Grid::new(columns);
     for f in all.iter().take(options.flows) {
+        let of_run = |text: String| if run.summary.has_run(f) { text } else { NONE.into() };
         let mut row = vec![
             f.name.clone(),
             format!("{} → {}", f.from, f.to),
             f.law.clone(),
-            rate(f.goodput_bps),
-            percent(f.share),
+            of_run(rate(f.goodput_bps)),
+            of_run(percent(f.share)),
             seconds(f.completion_s),
-            count(f.retransmitted_packets),
+            of_run(count(f.retransmitted_packets)),
             seconds(f.rtt_mean_s),
             seconds(f.rtt_min_s),
             seconds(f.rtt.map(|rtt| rtt.p95_s)),

@@ -177,6 +177,32 @@ fn flows_of_several_laws_are_added_up_law_by_law() {
 }
 
 #[test]
+fn flows_that_ran_outside_the_measured_part_have_no_figures_of_it() {
+    let mut run = run("cubic", 2);
+    run.summary.duration_s = 10.0;
+    (run.summary.measured_from_s, run.summary.measured_to_s) = (Some(2.0), Some(8.0));
+    run.summary.flows[1].start_s = 8.0;
+    let table = render(std::slice::from_ref(&run), &TableOptions::default());
+    let line = |flow: &str| table.lines().find(|line| line.starts_with(flow)).expect(flow);
+    assert!(line("f0").contains("24.13 Mbit/s"), "{table}");
+    assert!(!line("f1").contains("Mbit/s") && !line("f1").contains("25.0 %"), "{table}");
+}
+
+#[test]
+fn figures_of_several_bottlenecks_say_how_they_are_made_one() {
+    let mut run = run("cubic", 1);
+    run.summary.links.push(LinkSummary { name: "other".into(), ..run.summary.links[0].clone() });
+    let said = "of bottleneck, other: means over these links; 99 % and max are the";
+    let table = render(std::slice::from_ref(&run), &TableOptions::default());
+    assert!(table.contains(said), "{table}");
+    let comparison = Comparison::of(&[("cubic".into(), vec![run.summary])], false);
+    let titles: Vec<&str> = comparison.figures.iter().map(|figure| &*figure.title).collect();
+    for title in ["queue mean of 2 links", "queue p99, largest of 2 links"] {
+        assert!(titles.contains(&title), "{titles:?}");
+    }
+}
+
+#[test]
 fn several_laws_are_compared_first() {
     let text = render(&[run("xcp", 1), run("cubic", 1)], &TableOptions::default());
     let compare = text.find("utilisation").unwrap();
