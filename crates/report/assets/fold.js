@@ -34,7 +34,7 @@ const unfoldedIn = (root) => [...root.querySelectorAll("[aria-expanded=true].fol
 let openedToPrint = [];
 addEventListener("beforeprint", () => {
   document.documentElement.classList.add("printing");
-  openedToPrint = [...document.querySelectorAll("details:not([open])")];
+  openedToPrint = [...document.querySelectorAll("details:not([open], .asked)")];
   for (const one of openedToPrint) one.open = true;
 });
 addEventListener("afterprint", () => {

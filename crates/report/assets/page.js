@@ -262,8 +262,8 @@ function panel(root, data, before = null, kept = null) {
       const { panels } = figure;
       const behind = earlier.seriesOf(element.dataset.key);
       if (panels.length > 1) {
-        // On a phone two beside each other.
-        const least = state.printing ? 200 : width < 560 ? 150 : 290;
+        // On a phone two beside each other; on paper so many that all are on one page.
+        const least = state.printing ? (panels.length > 12 ? 150 : 200) : width < 560 ? 150 : 290;
         const most = Math.max(1, Math.floor(width / least));
         const rows = Math.ceil(panels.length / Math.min(most, panels.length));
         const columns = Math.ceil(panels.length / rows);

@@ -96,14 +96,14 @@ static INCASTS: [Named<DelaySummary>; 5] = [
         title: "last flow of an incast, p95",
         unit: FigureUnit::Seconds,
         better: Better::Less,
-        value: |of| Some(of.p95_s),
+        value: |of| of.tails().0,
     },
     Named {
         name: "incast_p99",
         title: "last flow of an incast, p99",
         unit: FigureUnit::Seconds,
         better: Better::Less,
-        value: |of| Some(of.p99_s),
+        value: |of| of.tails().1,
     },
     Named {
         name: "incast_max",
@@ -115,7 +115,7 @@ static INCASTS: [Named<DelaySummary>; 5] = [
 ];
 
 /// Figures of incasts that comparisons show without being asked.
-const COMPARED: [&str; 2] = ["incast_p50", "incast_p99"];
+const COMPARED: [&str; 3] = ["incast_p50", "incast_p99", "incast_max"];
 
 /// The figure of a class of traffic; `None` if no such figure is of a class.
 pub(super) fn measured(figure: &str, class: &str) -> Option<Measured> {
@@ -132,7 +132,8 @@ pub(super) fn of_incasts(all: &[&Summary]) -> Vec<Measured> {
     let having = classes.filter(|class| class.incasts.is_some());
     let names: BTreeSet<&str> = having.map(|class| class.name.as_str()).collect();
     let of = |class| COMPARED.iter().filter_map(move |figure| measured(figure, class));
-    names.into_iter().flat_map(of).collect()
+    let has_any = |figure: &Measured| all.iter().any(|summary| figure.value(summary).is_some());
+    names.into_iter().flat_map(of).filter(has_any).collect()
 }
 
 fn of_class<S: 'static>(
@@ -211,7 +212,8 @@ mod tests {
 
     #[test]
     fn incasts_are_compared_by_their_last_flows() {
-        let incasts = DelaySummary { p50_s: 0.2, p99_s: 0.3, ..Default::default() };
+        let incasts =
+            DelaySummary { samples: 99, p50_s: 0.2, p99_s: 0.3, max_s: 0.3, ..Default::default() };
         let class = |name: &str, incasts| TrafficSummary {
             name: name.into(),
             incasts,
@@ -222,8 +224,9 @@ mod tests {
         let figures = of_incasts(&[&summary, &Summary::default()]);
         let read: Vec<(String, Option<f64>)> =
             figures.iter().map(|figure| (figure.names().0, figure.value(&summary))).collect();
-        let expected = [("incast_p50/query", Some(0.2)), ("incast_p99/query", Some(0.3))];
+        // There is no percentile without an incast beyond it.
+        let expected = [("incast_p50/query", Some(0.2)), ("incast_max/query", Some(0.3))];
         assert_eq!(read, expected.map(|(name, value)| (name.to_string(), value)));
-        assert_eq!(figures[1].title(), "last flow of an incast, p99, of query");
+        assert_eq!(figures[1].title(), "last flow of an incast, max, of query");
     }
 }

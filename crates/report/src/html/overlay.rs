@@ -289,7 +289,7 @@ pub(super) fn tables(run: &Run, label: &str, limit: usize) -> String {
         ["Connection", "Price mean", "Waiting mean", "Waiting max", "Messages", "Nodes’ own"];
     let connections =
         table("Connections", &head, connections) + &more(overlay.connections.len(), limit);
-    let open = |rows: usize| if rows <= 24 { " open" } else { "" };
+    let open = |rows: usize| super::tables::state(rows, true);
     let (groups_open, connections_open) =
         (open(overlay.groups.len()), open(overlay.connections.len()));
     format!(

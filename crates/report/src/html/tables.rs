@@ -12,6 +12,8 @@ use crate::{Headline, LinkSummary, Run, Summary};
 
 /// Rows of flows and of links over all runs together.
 const ROWS: usize = 800;
+/// Rows of a table that is printed without being asked for.
+const FEW_ROWS: usize = 24;
 /// Rows of flows, or of links, of one run.
 const ROWS_A_RUN: usize = 100;
 
@@ -22,8 +24,7 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
     );
     out.push_str(&laws(runs));
     for (run, label) in runs.iter().zip(crate::headline::labels(runs)) {
-        // Tables of few rows are open from the start.
-        let open = |rows: usize| if runs.len() <= 4 && rows <= 24 { " open" } else { "" };
+        let open = |rows: usize| state(rows, runs.len() <= 4);
         let (flows_open, links_open) =
             (open(run.summary.flows.len()), open(run.summary.links.len()));
         let chip = match groups.mode {
@@ -51,6 +52,16 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
         out.push_str(&super::overlay::tables(run, &format!("{chip}{label}"), limit));
     }
     out + "</section>\n"
+}
+
+/// The attributes of a table that can be closed. If it has few rows, it is open from the start
+/// among few runs, and printed; else paper has it only if it was open on the screen.
+pub(super) fn state(rows: usize, are_few_runs: bool) -> &'static str {
+    match (rows <= FEW_ROWS, are_few_runs) {
+        (true, true) => " open",
+        (true, false) => "",
+        (false, _) => " class=\"asked\"",
+    }
 }
 
 /// One column a law: there are more figures than laws.

@@ -35,6 +35,12 @@ impl DelaySummary {
             max_s: seconds(nanoseconds.max())?,
         })
     }
+
+    /// The 95th and the 99th percentile, where there are enough times to show them.
+    pub(crate) fn tails(&self) -> (Option<f64>, Option<f64>) {
+        let shown = |least, value| Some(value).filter(|_| self.samples >= least);
+        (shown(20, self.p95_s), shown(100, self.p99_s))
+    }
 }
 
 #[cfg(test)]

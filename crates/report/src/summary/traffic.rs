@@ -126,11 +126,14 @@ impl TrafficSummary {
         let (name, fan_in) = (clip(&self.name, NAME), self.fan_in);
         let done = self.incasts.map_or(0, |times| times.samples);
         let times = self.incasts.map_or(String::new(), |times| {
-            let at = |time| seconds(Some(time));
-            let [p50, p95, p99] = [times.p50_s, times.p95_s, times.p99_s].map(at);
+            let (p95, p99) = times.tails();
+            let shown = [("p50", Some(times.p50_s)), ("p95", p95), ("p99", p99)];
+            let shown = shown.iter().filter(|(_, time)| time.is_some());
+            let shown = shown.map(|(name, time)| format!("{} ({name}), ", seconds(*time)));
             format!(
-                "; the last flow of each after {p50} (p50), {p95} (p95), {p99} (p99), at most {}",
-                at(times.max_s)
+                "; the last flow of each after {}at most {}",
+                shown.collect::<String>(),
+                seconds(Some(times.max_s))
             )
         });
         Some(format!(

@@ -132,8 +132,10 @@ fn differences(figure: &Metric) -> String {
         return String::new();
     }
     let head = |law: &LawMetric| format!("<th scope=\"col\" class=\"n\">− {}</th>", name(&law.law));
+    // Paper has a table of many laws only if it was open on the screen.
+    let class = if figure.laws.len() > FEW { " class=\"asked\"" } else { "" };
     let mut out = format!(
-        "<details><summary>Differences</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+        "<details{class}><summary>Differences</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Differences of {}\"><table><thead><tr><th></th>{}</tr></thead>\n<tbody>\n",
         escape(&clip(&figure.title, 60)),
         figure.laws.iter().map(head).collect::<String>()
