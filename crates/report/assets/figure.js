@@ -103,16 +103,21 @@ function logTicks({ low, high }, wanted) {
   const [first, last] = [decade(low), decade(high)];
   const steps = high / low < 200 ? [1, 2, 5] : [1];
   const stride = Math.max(1, Math.ceil((last - first) / wanted));
-  const ticks = [];
-  for (let power = first; power <= last; power++) {
-    if (steps.length === 1 && power % stride !== 0) continue;
-    for (const step of steps) {
-      const value = step * tenTo(power);
-      if (value < low * (1 - 1e-9) || value > high * (1 + 1e-9)) continue;
-      ticks.push([value, power < -4 || power >= 6 ? step + "e" + power : value.toFixed(Math.max(0, -power))]);
+  const every = (stride) => {
+    const ticks = [];
+    for (let power = first; power <= last; power++) {
+      if (steps.length === 1 && power % stride !== 0) continue;
+      for (const step of steps) {
+        const value = step * tenTo(power);
+        if (value < low * (1 - 1e-9) || value > high * (1 + 1e-9)) continue;
+        ticks.push([value, power < -4 || power >= 6 ? step + "e" + power : value.toFixed(Math.max(0, -power))]);
+      }
     }
-  }
-  return ticks;
+    return ticks;
+  };
+  const ticks = every(stride);
+  // Of one tick nothing is read.
+  return ticks.length > 1 ? ticks : every(1);
 }
 
 // ---- layout ----------------------------------------------------------------------------------

@@ -65,16 +65,18 @@ impl FigureAxis {
         let is_short = self.high / self.low < 200.0;
         let steps: &[f64] = if is_short { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let stride = (libm::ceil(f64::from(last - first) / wanted) as i32).max(1);
-        let mut ticks = Vec::new();
-        for power in (first..=last).filter(|power| steps.len() > 1 || power % stride == 0) {
-            for step in steps {
-                let value = step * ten_to(power);
-                if value >= self.low * (1.0 - 1e-9) && value <= self.high * (1.0 + 1e-9) {
-                    ticks.push((value, log_label(value, *step, power)));
-                }
-            }
-        }
-        ticks
+        let every = |stride: i32| -> Vec<Tick> {
+            let powers = (first..=last).filter(|power| steps.len() > 1 || power % stride == 0);
+            let all = powers.flat_map(|power| steps.iter().map(move |step| (*step, power)));
+            all.map(|(step, power)| (step * ten_to(power), step, power))
+                .filter(|(value, ..)| {
+                    (self.low * (1.0 - 1e-9)..=self.high * (1.0 + 1e-9)).contains(value)
+                })
+                .map(|(value, step, power)| (value, log_label(value, step, power)))
+                .collect()
+        };
+        // Of one tick nothing is read.
+        Some(every(stride)).filter(|ticks| ticks.len() > 1).unwrap_or_else(|| every(1))
     }
 }
 
@@ -123,6 +125,7 @@ mod tests {
         assert_eq!(labels(1e7, 1e12, true, 6.0), ["1e7", "1e8", "1e9", "1e10", "1e11", "1e12"]);
         assert!(labels(1.0, 1.0, false, 5.0).is_empty());
         assert_eq!(labels(2.1, 4.8, true, 5.0), ["3", "4"]);
+        assert_eq!(labels(3e2, 5e5, true, 2.0), ["1000", "10000", "100000"]);
         assert_eq!(labels(0.12, 0.7, true, 5.0), ["0.2", "0.4", "0.6"]);
     }
 
