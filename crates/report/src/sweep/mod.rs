@@ -147,6 +147,9 @@ impl SweepFigure {
         // Titles stand alone in the page's list.
         let title = match about {
             About::Chosen | About::Run | About::Flows => title,
+            About::Sizes if unit == FigureUnit::Count => {
+                format!("completed flows, {}", title.trim_end_matches(", n"))
+            }
             About::Sizes => format!("slowdown, {title}"),
             About::Changes => format!("fair after: {title}"),
         };

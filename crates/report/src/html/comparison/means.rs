@@ -88,29 +88,48 @@ fn card(figure: &Metric, groups: &Groups) -> String {
     )
 }
 
-/// A metric as a figure: laws side by side, each with its interval.
+/// The values of a law's seeds, where it has no interval that tells how far they lie apart.
+fn seeds(law: &LawMetric) -> Vec<f64> {
+    let is_shown = law.range.is_some() || law.mean.is_none();
+    law.values.iter().flatten().copied().filter(|_| is_shown).collect()
+}
+
+/// A metric as a figure: laws side by side, each with its interval, or its seeds.
 fn for_paper(metric: &Metric, scale: &Scale, groups: &Groups) -> Figure {
-    let ends = || metric.laws.iter().filter_map(|law| Some((law.mean?, law.margin.unwrap_or(0.0))));
-    let most = ends().map(|(mean, margin)| mean + margin).fold(0.0, f64::max);
-    let (unit, size) = fitting(metric.unit, most);
+    let ends = |law: &LawMetric| {
+        let around = law.mean.map(|mean| (mean, law.margin.unwrap_or(0.0)));
+        let around = around.into_iter().flat_map(|(mean, margin)| [mean - margin, mean + margin]);
+        around.chain(seeds(law)).collect::<Vec<f64>>()
+    };
+    let ends = || metric.laws.iter().flat_map(ends);
+    let (unit, size) = fitting(metric.unit, ends().fold(0.0, f64::max));
     let title = long_title(metric).trim_end_matches(" (packets)").to_string();
-    let values = ends().flat_map(|(mean, margin)| [(mean - margin) / size, (mean + margin) / size]);
+    let values = ends().map(|value| value / size);
     let y = match scale.is_log {
         true => FigureAxis::around(&title, unit, values),
         false => FigureAxis::from_zero(&title, unit, values),
     };
-    let series = metric.laws.iter().enumerate().map(|(i, law)| {
+    let series = metric.laws.iter().enumerate().flat_map(|(i, law)| {
         let group = groups.list.get(i);
-        FigureSeries {
+        let series = |part: &str, kind, values: Vec<Option<f64>>| FigureSeries {
             name: clip(&law.law, 80),
+            part: part.into(),
             g: i as i64,
             hue: group.map_or(-1, |group| group.hue as i64),
             mark: group.map_or(i, |group| group.mark),
-            kind: SeriesKind::Marks,
-            points: vec![(i as f64, law.mean.map(|mean| mean / size))],
-            margins: law.margin.map(|margin| Some(margin / size)).into_iter().collect(),
+            kind,
+            points: values
+                .iter()
+                .map(|value| (i as f64, value.map(|value| value / size)))
+                .collect(),
             ..FigureSeries::default()
-        }
+        };
+        let dots = seeds(law).into_iter().map(Some).collect::<Vec<_>>();
+        let dots = Some(dots).filter(|dots| !dots.is_empty());
+        let dots = dots.map(|dots| series("seeds", SeriesKind::Dots, dots));
+        let margins = law.margin.map(|margin| Some(margin / size)).into_iter().collect();
+        let mean = FigureSeries { margins, ..series("", SeriesKind::Marks, vec![law.mean]) };
+        dots.into_iter().chain([mean])
     });
     let names = metric.laws.iter().map(|law| clip(&law.law, 80)).collect();
     Figure {
@@ -278,6 +297,48 @@ mod tests {
              <i class=\"seed\" style=\"left:25%\"></i><i class=\"seed\" style=\"left:75%\"></i>\
              <i class=\"dot\" style=\"left:50%\"></i></div>"
         );
+    }
+
+    #[test]
+    fn maxima_are_drawn_with_their_seeds_and_means_with_their_interval() {
+        let law = |values: &[Option<f64>], mean, margin, range| LawMetric {
+            law: "xcp".into(),
+            values: values.to_vec(),
+            mean,
+            margin,
+            range,
+            standing: Standing::Unknown,
+        };
+        let (low, high) = (Some(1e-3), Some(3e-3));
+        let metric = Metric {
+            name: "rtt_p99_s".into(),
+            title: "RTT p99".into(),
+            about: About::Flows,
+            unit: FigureUnit::Seconds,
+            better: Better::Less,
+            laws: vec![
+                law(&[low, high], Some(2e-3), None, Some([1e-3, 3e-3])),
+                law(&[low, high], Some(2e-3), Some(5e-4), None),
+                // A mean over the seeds that have a value would flatter the law.
+                law(&[high, None], None, None, None),
+            ],
+            differences: Vec::new(),
+        };
+        let figure = for_paper(&metric, &Scale::of(&metric), &Groups::of(&[]));
+        let read = |series: &FigureSeries| {
+            let values: Vec<Option<f64>> = series.points.iter().map(|point| point.1).collect();
+            (series.kind, values, series.margins.clone())
+        };
+        let drawn: Vec<_> = figure.panels[0].series.iter().map(read).collect();
+        let expected = [
+            (SeriesKind::Dots, vec![Some(1.0), Some(3.0)], vec![]),
+            (SeriesKind::Marks, vec![Some(2.0)], vec![]),
+            (SeriesKind::Marks, vec![Some(2.0)], vec![Some(0.5)]),
+            (SeriesKind::Dots, vec![Some(3.0)], vec![]),
+            (SeriesKind::Marks, vec![None], vec![]),
+        ];
+        assert_eq!(drawn, expected);
+        assert!(figure.y.high > 3.0);
     }
 
     #[test]

@@ -159,6 +159,9 @@ fn long_title(figure: &Metric) -> String {
             format!("{} (packets)", capital(&figure.title))
         }
         About::Chosen | About::Run | About::Flows => capital(&figure.title),
+        About::Sizes if figure.unit == FigureUnit::Count => {
+            format!("Completed flows, {}", figure.title.trim_end_matches(", n"))
+        }
         About::Sizes => format!("Slowdown, {}", figure.title),
         About::Changes => format!("Fair after: {}", figure.title),
     }
