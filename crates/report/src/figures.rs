@@ -241,18 +241,22 @@ pub(crate) static FIGURES: [RunFigure; 26] = [
             better: less,
             value: |r| r.summary.unfinished_flows.map(|n| n as f64),
         }),
-    RunFigure::row("Packets sent", |r| {
+    RunFigure::row("Packets sent, whole run", |r| {
         let conservation = &r.summary.conservation;
         let missing = if conservation.holds() { "" } else { " (NOT CONSERVED)" };
         count(conservation.sent_packets) + missing
     }),
-    RunFigure::row("Packets delivered", |r| count(r.summary.conservation.delivered_packets)),
-    RunFigure::row("Packets dropped", |r| count(r.summary.conservation.dropped_packets)),
+    RunFigure::row("Packets delivered, whole run", |r| {
+        count(r.summary.conservation.delivered_packets)
+    }),
+    RunFigure::row("Packets dropped, whole run", |r| count(r.summary.conservation.dropped_packets)),
     RunFigure::row("Packets in flight at the end", |r| {
         count(r.summary.conservation.in_flight_packets)
     }),
-    RunFigure::row("Data packets delivered", |r| count(r.summary.engine.data_packets_delivered)),
-    RunFigure::row("Events", |r| count(r.summary.engine.events)),
+    RunFigure::row("Data packets delivered, whole run", |r| {
+        count(r.summary.engine.data_packets_delivered)
+    }),
+    RunFigure::row("Events, whole run", |r| count(r.summary.engine.events)),
 ];
 
 /// A value, or NaN, which is shown as missing.

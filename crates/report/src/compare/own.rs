@@ -69,7 +69,7 @@ static OWN: [OwnFigure; 21] = [
         title: "mean RTT",
         unit: FigureUnit::Seconds,
         better: Better::Less,
-        value: rtt_mean_s,
+        value: |summary| summary.rtt.map(|rtt| rtt.mean_s),
     },
     OwnFigure {
         name: "goodput_flow_mean_bps",
@@ -220,36 +220,30 @@ fn goodputs(summary: &Summary) -> impl Iterator<Item = f64> {
     summary.flows.iter().filter(|flow| summary.has_run(flow)).map(|flow| flow.goodput_bps)
 }
 
-/// Mean over the listed flows of each one's mean round-trip time.
-fn rtt_mean_s(summary: &Summary) -> Option<f64> {
-    let means: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.rtt_mean_s).collect();
-    (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FlowSummary;
+    use crate::{DelaySummary, FlowSummary};
 
     #[test]
     fn goodput_is_that_of_all_listed_flows_and_counts_data_once() {
-        let flow = |delivered_bytes, share, rtt_mean_s| FlowSummary {
+        let flow = |delivered_bytes, share| FlowSummary {
             delivered_bytes,
             share,
-            rtt_mean_s,
             ..FlowSummary::default()
         };
         // The third flow goes on to a switch: its data are those of the first two.
-        let flows = vec![
-            flow(0, 0.0, Some(0.2)),
-            flow(3_000, 0.75, Some(0.1)),
-            flow(1_000, 0.25, None),
-            flow(4_000, 1.0, Some(0.3)),
-        ];
-        let summary = Summary { flows, duration_s: 2.0, ..Summary::default() };
+        let flows = vec![flow(0, 0.0), flow(3_000, 0.75), flow(1_000, 0.25), flow(4_000, 1.0)];
+        let rtt = Some(DelaySummary { mean_s: 0.1, ..DelaySummary::default() });
+        let summary = Summary { flows, rtt, duration_s: 2.0, ..Summary::default() };
         assert_eq!(goodput_bps(&summary), Some(16_000.0));
-        assert!(rtt_mean_s(&summary).is_some_and(|mean| (mean - 0.2).abs() < 1e-12));
+        let read = |name: &str| {
+            let of = own().into_iter().find(|figure| figure.name == name);
+            of.expect(name).value(&summary)
+        };
+        // Power is over the same mean.
+        assert_eq!((read("rtt_mean_s"), read("power_bps2")), (Some(0.1), Some(160_000.0)));
         let none = Summary { duration_s: 2.0, ..Summary::default() };
-        assert_eq!((goodput_bps(&none), rtt_mean_s(&none)), (None, None));
+        assert_eq!(goodput_bps(&none), None);
     }
 }
