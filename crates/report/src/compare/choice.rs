@@ -3,20 +3,11 @@
 
 use super::classes;
 use super::figures::of_run;
-use super::measured::Measured;
+use super::measured::{Measured, Named};
 use super::own::own;
 use super::{About, Better, FigureUnit};
 use crate::figure_name::{FigureName, OF_RUN};
 use crate::{FlowSummary, LinkSummary, Summary};
-
-/// A figure of one link, flow or class of traffic.
-pub(super) struct Named<S> {
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
-    pub(super) unit: FigureUnit,
-    pub(super) better: Better,
-    pub(super) value: fn(&S) -> Option<f64>,
-}
 
 /// Figures of a link. To add one, add an entry, and a row to `docs/reference/figures.md`.
 static OF_LINK: [Named<LinkSummary>; 8] = [

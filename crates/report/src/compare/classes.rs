@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::choice::Named;
-use super::measured::Measured;
+use super::measured::{Measured, Named};
 use super::{About, Better, FigureUnit};
 use crate::{CompletionSummary, DelaySummary, Summary, TrafficSummary};
 

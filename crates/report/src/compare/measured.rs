@@ -19,6 +19,15 @@ pub(crate) struct Measured {
     pub(super) value: Value,
 }
 
+/// A figure of one link, flow or class of traffic.
+pub(super) struct Named<S> {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) unit: FigureUnit,
+    pub(super) better: Better,
+    pub(super) value: fn(&S) -> Option<f64>,
+}
+
 impl Measured {
     /// What programs and people call the figure.
     pub(crate) fn names(&self) -> (String, String) {

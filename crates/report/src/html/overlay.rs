@@ -1,7 +1,7 @@
 //! Drawings of an overlay: for each group the connections that its messages cross, with their
 //! prices.
 
-use super::table::{more, table};
+use super::table::{more, state, table};
 use super::text::{coordinate, escape, name};
 use super::topology::labels::{self, Box};
 use crate::draw::Look;
@@ -289,9 +289,8 @@ pub(super) fn tables(run: &Run, label: &str, limit: usize) -> String {
         ["Connection", "Price mean", "Waiting mean", "Waiting max", "Messages", "Nodes’ own"];
     let connections =
         table("Connections", &head, connections) + &more(overlay.connections.len(), limit);
-    let open = |rows: usize| super::tables::state(rows, true);
     let (groups_open, connections_open) =
-        (open(overlay.groups.len()), open(overlay.connections.len()));
+        (state(overlay.groups.len(), true), state(overlay.connections.len(), true));
     format!(
         "<details{groups_open}><summary>{label}: groups</summary>\n{groups}</details>\n\
          <details{connections_open}><summary>{label}: connections of the overlay</summary>\n{connections}</details>\n"

@@ -3,6 +3,19 @@
 use super::text::escape;
 use crate::figure::count;
 
+/// Rows of a table that is printed without being asked for.
+const FEW_ROWS: usize = 24;
+
+/// The attributes of a table that can be closed. If it has few rows, it is open from the start
+/// among few runs, and printed; else paper has it only if it was open on the screen.
+pub(super) fn state(rows: usize, are_few_runs: bool) -> &'static str {
+    match (rows <= FEW_ROWS, are_few_runs) {
+        (true, true) => " open",
+        (true, false) => "",
+        (false, _) => " class=\"asked\"",
+    }
+}
+
 /// A note on the rows that a table leaves out; empty if it has them all.
 pub(super) fn more(all: usize, shown: usize) -> String {
     if all <= shown {

@@ -1,7 +1,7 @@
 //! All figures of the summary as tables, for readers who do not see the plots.
 
 use super::groups::{Groups, Mode};
-use super::table::{more, table};
+use super::table::{more, state, table};
 use super::text::{escape, name};
 use crate::compare::asked;
 use crate::figure::{NONE, bytes, count, mean, percent, rate, seconds};
@@ -12,8 +12,6 @@ use crate::{Headline, LinkSummary, Run, Summary};
 
 /// Rows of flows and of links over all runs together.
 const ROWS: usize = 800;
-/// Rows of a table that is printed without being asked for.
-const FEW_ROWS: usize = 24;
 /// Rows of flows, or of links, of one run.
 const ROWS_A_RUN: usize = 100;
 
@@ -52,16 +50,6 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
         out.push_str(&super::overlay::tables(run, &format!("{chip}{label}"), limit));
     }
     out + "</section>\n"
-}
-
-/// The attributes of a table that can be closed. If it has few rows, it is open from the start
-/// among few runs, and printed; else paper has it only if it was open on the screen.
-pub(super) fn state(rows: usize, are_few_runs: bool) -> &'static str {
-    match (rows <= FEW_ROWS, are_few_runs) {
-        (true, true) => " open",
-        (true, false) => "",
-        (false, _) => " class=\"asked\"",
-    }
 }
 
 /// One column a law: there are more figures than laws.
