@@ -256,7 +256,7 @@ pub(crate) static FIGURES: [RunFigure; 26] = [
     RunFigure::row("Data packets delivered, whole run", |r| {
         count(r.summary.engine.data_packets_delivered)
     }),
-    RunFigure::row("Events, whole run", |r| count(r.summary.engine.events)),
+    RunFigure::row("Events", |r| count(r.summary.engine.events)),
 ];
 
 /// A value, or NaN, which is shown as missing.
