@@ -10,27 +10,31 @@ use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
 use ratewire_units::Time;
 
-use super::estimate::{active, arriving, mean_size};
+use super::estimate::{arriving, mean_size, measured, overlap};
 
 /// Part by which links may differ that count as alike.
 const ALIKE: f64 = 0.01;
 
-/// What is sent.
+/// What is sent in the measured part of the run.
 struct Sent {
-    /// Paths of flows that take all the rate that they get.
-    greedy: Vec<Vec<LinkId>>,
+    /// Paths of flows that take all the rate that they get, and for which share of the time.
+    greedy: Vec<(Vec<LinkId>, f64)>,
     /// By link: bits that others offer.
     offered: Vec<f64>,
 }
 
 /// The links where flows with unlimited data get the least each, besides what flows of a given size
 /// offer there (the first links to fill, max-min); without such flows, those with the most on
-/// offer for their rate. None if nothing is sent.
+/// offer for their rate. Flows count by the share of the measured time for which they run. None if
+/// nothing is sent.
 pub(super) fn expected(setup: &Setup) -> Vec<LinkId> {
-    let Sent { greedy, offered } = sent(setup);
+    let (from, to) = measured(setup);
+    let Sent { greedy, offered } = sent(setup, (from, to));
     let mut crossing = vec![0.0; offered.len()];
-    greedy.iter().flatten().for_each(|link| crossing[link.index()] += 1.0);
-    let seconds = setup.duration.secs();
+    for (path, share) in &greedy {
+        path.iter().for_each(|link| crossing[link.index()] += share);
+    }
+    let seconds = to.since(from).secs();
     let score = |(link, spec): (usize, &LinkSpec)| {
         let rate = spec.service.mean_rate().bps() as f64;
         let offered = offered[link] / seconds;
@@ -51,9 +55,12 @@ pub(super) fn expected(setup: &Setup) -> Vec<LinkId> {
 }
 
 /// Tight links whose flows all come through one other tight link, at which they wait.
-fn behind_others(greedy: &[Vec<LinkId>], is_tight: impl Fn(LinkId) -> bool) -> BTreeSet<LinkId> {
+fn behind_others(
+    greedy: &[(Vec<LinkId>, f64)],
+    is_tight: impl Fn(LinkId) -> bool,
+) -> BTreeSet<LinkId> {
     let mut before: BTreeMap<LinkId, BTreeSet<LinkId>> = BTreeMap::new();
-    for path in greedy {
+    for (path, _) in greedy {
         let mut passed = BTreeSet::new();
         for link in path.iter().filter(|link| is_tight(**link)) {
             let known = before.entry(*link).or_insert_with(|| passed.clone());
@@ -64,20 +71,22 @@ fn behind_others(greedy: &[Vec<LinkId>], is_tight: impl Fn(LinkId) -> bool) -> B
     before.into_iter().filter(|(_, before)| !before.is_empty()).map(|(link, _)| link).collect()
 }
 
-fn sent(setup: &Setup) -> Sent {
+fn sent(setup: &Setup, (from, to): (Time, Time)) -> Sent {
     let mut sent = Sent { greedy: Vec::new(), offered: vec![0.0; setup.network.links.len()] };
     // A setup with an invalid path cannot run, and the engine reports why.
     let Ok(mut pathfinder) = setup.pathfinder() else { return sent };
     let listed = setup.flows.iter().enumerate();
-    for (id, flow) in listed.filter(|(_, flow)| flow.start < Time::ZERO + setup.duration) {
+    for (id, flow) in listed {
+        let runs = overlap(flow.start, flow.stop.unwrap_or(Time::NEVER), (from, to)).secs();
+        if runs <= 0.0 {
+            continue;
+        }
         let path = pathfinder.path(flow.from, flow.to, id as u64).unwrap_or_default();
         let bits = match flow.app.writer {
             Writer::Sized(size) => size.as_f64() * 8.0,
-            Writer::Constant { rate } => {
-                rate.bps() as f64 * active(setup, flow.start, flow.stop).secs()
-            }
+            Writer::Constant { rate } => rate.bps() as f64 * runs,
             Writer::Unlimited | Writer::OnOff { .. } | Writer::Fed => {
-                sent.greedy.push(path);
+                sent.greedy.push((path, runs / to.since(from).secs()));
                 continue;
             }
         };
@@ -85,7 +94,7 @@ fn sent(setup: &Setup) -> Sent {
     }
     for class in &setup.traffic {
         let bits = mean_size(class) * 8.0;
-        let demands = arriving(setup, class).into_iter();
+        let demands = arriving(class, (from, to)).into_iter();
         let demands: Vec<_> = demands.map(|(from, to, flows)| (from, to, flows * bits)).collect();
         pathfinder.spread(&demands, &mut sent.offered);
     }

@@ -83,7 +83,7 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         load: labels.loads.get(id).cloned().flatten(),
         fan_in: class.fan_in,
         mean_size: estimate::mean_size(class),
-        arriving: estimate::measured(setup, class),
+        arriving: estimate::overlap(class.start, class.stop, estimate::measured(setup)),
     });
     RunInfo {
         scenario: labels.scenario.clone(),

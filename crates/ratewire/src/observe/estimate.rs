@@ -60,7 +60,8 @@ fn waiting(setup: &Setup, flow: &FlowSpec, path: &[LinkId]) -> f64 {
             };
         }
     }
-    let too_much = (pace.bps() - speed) / 8.0 * active(setup, flow.start, flow.stop).secs();
+    let too_much = (pace.bps() - speed) / 8.0
+        * overlap(flow.start, flow.stop.unwrap_or(Time::NEVER), whole(setup)).secs();
     let window = source.window().min(config.receive_window.buffer()).as_f64();
     too_much.min(room).min(window) / config.packet.as_f64().max(1.0)
 }
@@ -71,7 +72,7 @@ fn unfinished(setup: &Setup, pathfinder: &mut Pathfinder) -> f64 {
     let mut offered = vec![0.0; setup.network.links.len()];
     let mut ways = Vec::new();
     for class in &setup.traffic {
-        for (from, to, flows) in arriving(setup, class) {
+        for (from, to, flows) in arriving(class, whole(setup)) {
             let path = pathfinder.path(from, to, 0).unwrap_or_default();
             let bits = flows * mean_size(class) * 8.0;
             path.iter().for_each(|link| offered[link.index()] += bits);
@@ -86,14 +87,16 @@ fn unfinished(setup: &Setup, pathfinder: &mut Pathfinder) -> f64 {
     ways.iter().map(|(path, flows)| flows * path.iter().map(too_much).fold(0.0, f64::max)).sum()
 }
 
-/// Expected number of flows of a class between each pair of nodes.
-pub(super) fn arriving(setup: &Setup, class: &TrafficSpec) -> Vec<(NodeId, NodeId, f64)> {
-    let time = active(setup, class.start, Some(class.stop)).secs();
+/// Expected number of flows of a class between each pair of nodes that start within a part of the
+/// run.
+pub(super) fn arriving(class: &TrafficSpec, part: (Time, Time)) -> Vec<(NodeId, NodeId, f64)> {
+    let time = overlap(class.start, class.stop, part).secs();
     let flows = match &class.arrivals {
         Arrivals::Poisson(per_second) => per_second * time * f64::from(class.fan_in),
         Arrivals::Periodic(every) => time / every.secs().max(1e-12) * f64::from(class.fan_in),
         Arrivals::Listed(list) => {
-            return list.iter().map(|flow| (flow.from, flow.to, 1.0)).collect();
+            let within = list.iter().filter(|flow| part.0 <= flow.start && flow.start < part.1);
+            return within.map(|flow| (flow.from, flow.to, 1.0)).collect();
         }
     };
     let all: f64 = class.pairs.iter().map(|(_, _, weight)| weight).sum();
@@ -113,14 +116,16 @@ pub(super) fn mean_size(class: &TrafficSpec) -> f64 {
     }
 }
 
-/// Length of the time in which flows of a class arrive, within the measured part of the run.
-pub(super) fn measured(setup: &Setup, class: &TrafficSpec) -> Duration {
-    let (from, to) = setup.measured.unwrap_or((Time::ZERO, Time::NEVER));
-    active(setup, class.start.max(from), Some(class.stop.min(to)))
+/// The measured part of the run.
+pub(super) fn measured(setup: &Setup) -> (Time, Time) {
+    setup.measured.unwrap_or(whole(setup))
 }
 
-/// Length of the time from `start` to `stop`, within the run.
-pub(super) fn active(setup: &Setup, start: Time, stop: Option<Time>) -> Duration {
-    let end = Time::ZERO + setup.duration;
-    stop.unwrap_or(end).min(end).since(start.min(end))
+fn whole(setup: &Setup) -> (Time, Time) {
+    (Time::ZERO, Time::ZERO + setup.duration)
+}
+
+/// Length of the time from `start` to `stop`, within a part of the run.
+pub(super) fn overlap(start: Time, stop: Time, (from, to): (Time, Time)) -> Duration {
+    stop.min(to).since(start.max(from))
 }

@@ -104,6 +104,7 @@ impl<'a> Observer<'a> {
         let flows = || setup.flows.iter().enumerate();
         let together = flows().map(|f| is_long(&f).then_some(Bytes::ZERO)).collect();
         let starts = flows().filter(is_long).map(|(_, f)| f.start);
+        let together_from = starts.max().unwrap_or(Time::ZERO);
         Observer {
             setup,
             labels,
@@ -117,8 +118,8 @@ impl<'a> Observer<'a> {
             also,
             queues: vec![Default::default(); setup.network.links.len()],
             together,
-            together_from: starts.max().unwrap_or(Time::ZERO),
-            shares: Shares::new(setup),
+            together_from,
+            shares: Shares::new(setup, together_from),
             window: Window::of(setup),
             prices: Prices::default(),
             transfers: Transfers::default(),

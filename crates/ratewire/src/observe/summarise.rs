@@ -6,7 +6,7 @@ use ratewire_report::{
 };
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::setup::{FlowSpec, Setup};
-use ratewire_statistics::{jain_index, max_min};
+use ratewire_statistics::jain_index;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::observer::Seen;
@@ -57,12 +57,13 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         link.queue_packets_p99 = packets.quantile(0.99).unwrap_or(0.0);
         link.queue_bytes_p99 = bytes.quantile(0.99).unwrap_or(0.0);
     }
-    let together = seen.together.iter().enumerate();
-    let together: Vec<(usize, f64)> =
-        together.filter_map(|(id, delivered)| Some((id, delivered.as_ref()?.as_f64()))).collect();
-    let fair = fair_rates(setup, together.iter().map(|(id, _)| *id));
-    let together: Vec<f64> =
-        together.iter().zip(fair).map(|((_, delivered), fair)| delivered / fair).collect();
+    let together = seen.together.iter().zip(&seen.shared.due);
+    let together: Vec<f64> = together
+        .filter_map(|(delivered, due)| {
+            let due = due.filter(|due| due.is_finite() && *due > 0.0)?;
+            Some(delivered.as_ref()?.as_f64() * 8.0 / due)
+        })
+        .collect();
     // With one flow the index is always 1.
     summary.jain_index = jain_index(&together).filter(|_| together.len() > 1);
     summary.jain_over_time = seen.shared.jain_over_time();
@@ -94,25 +95,6 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         data_packets_delivered: outcome.data_packets_delivered,
     };
     Summary { figures: summary.asked(&info.figures), ..summary }
-}
-
-/// Max-min fair rates of flows that have the network for themselves. Where a link sends nothing,
-/// only their weights are known.
-fn fair_rates(setup: &Setup, flows: impl Iterator<Item = usize>) -> Vec<f64> {
-    // A setup with an invalid path cannot run.
-    let Ok(mut pathfinder) = setup.pathfinder() else { return Vec::new() };
-    let way = |id: usize| {
-        let flow = &setup.flows[id];
-        let path = pathfinder.path(flow.from, flow.to, id as u64).unwrap_or_default();
-        (path.iter().map(|link| link.index()).collect(), setup.weight(id))
-    };
-    let ways: Vec<(Vec<usize>, f64)> = flows.map(way).collect();
-    let rates = setup.network.links.iter().map(|link| link.service.mean_rate().bps() as f64);
-    let fair = max_min(&rates.collect::<Vec<f64>>(), &ways);
-    let known = |(fair, (_, weight)): (f64, (_, f64))| {
-        if fair.is_finite() && fair > 0.0 { fair } else { weight }
-    };
-    fair.into_iter().zip(ways).map(known).collect()
 }
 
 fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, over: Duration) {

@@ -50,6 +50,18 @@ fn where_flows_get_the_least_each_is_the_bottleneck_under_every_law() {
 }
 
 #[test]
+fn flows_count_for_the_measured_time_in_which_they_run() {
+    let cross =
+        flow("s0", "d0", "") + &flow("s1", "d1", "") + &flow("s2", "d2", "stop = \"100 ms\"");
+    let text = PARKING_LOT.to_string() + &cross;
+    // 1.1 flows on 60 Mbit/s get more each than two on 100.
+    assert_eq!(links(&text, &["cubic"]), [["hop1"]]);
+    let during = |part: &str| links(&format!("during = \"{part}\"\n{text}"), &["cubic"]);
+    assert_eq!(during("0 s .. 100 ms"), [["hop2"]]);
+    assert_eq!(during("500 ms .. 1 s"), [["hop1"]]);
+}
+
+#[test]
 fn without_flows_that_take_all_the_most_loaded_link_is_it() {
     let sized = |bytes: &str| format!("size = \"{bytes}\"");
     let first = flow("s1", "d1", &sized("3 MB")) + &flow("s2", "d2", &sized("1 MB"));

@@ -175,3 +175,17 @@ fn shares_of_one_are_neither_equal_nor_unequal() {
     assert_eq!(jain(1), None);
     assert!(jain(2).is_some_and(|jain| jain > 0.99));
 }
+
+/// Nine flows leave the second hop before the end; the two that stay had their fair rates.
+#[test]
+fn fair_rates_are_those_beside_flows_that_stop() {
+    let text = "duration = '10 s'\nlaw = 'xcp'\n[topology]\nkind = 'parking-lot'\nhops = 2\n\
+         link = { rate = '20 Mbit/s', delay = '5 ms' }\n\
+         [[flow]]\nname = 'long'\nfrom = 's0'\nto = 'd0'\n\
+         [[flow]]\nname = 'one'\nfrom = 's1'\nto = 'd1'\n\
+         [[flow]]\nname = 'many'\nfrom = 's2'\nto = 'd2'\ncount = 9\nstop = '9 s'\n";
+    let summary = run(text).summary;
+    let [long, one] = [0, 1].map(|i| summary.flows[i].goodput_bps);
+    assert!(one > 4.0 * long, "max-min gives 18 and 2 Mbit/s: {one} {long}");
+    assert!(summary.jain_index.is_some_and(|jain| jain > 0.97), "{:?}", summary.jain_index);
+}

@@ -39,12 +39,21 @@ pub(crate) struct Shares {
     /// Bytes that each contender delivered in this interval.
     delivered: Vec<f64>,
     period: Option<Period>,
+    /// The time from which fair rates are summed.
+    summed_from: Time,
+    /// Up to when they are.
+    summed: Time,
+    /// Current fair rate of each contender, in bits per second.
+    fair: Vec<f64>,
     shared: Sharing,
 }
 
 /// Results of the observation.
 #[derive(Default)]
 pub(crate) struct Sharing {
+    /// By listed flow: bits that its fair rates come to, in the measured part of the run from the
+    /// given time on. `None` for a flow that contends for nothing.
+    pub(crate) due: Vec<Option<f64>>,
     /// Sum over all windows of Jain's index times the window's seconds.
     jain: f64,
     /// Total time of all windows, in seconds.
@@ -61,12 +70,12 @@ impl Sharing {
 }
 
 impl Shares {
-    pub(crate) fn new(setup: &Setup) -> Shares {
+    /// Watches a run, and sums fair rates from `summed_from` on.
+    pub(crate) fn new(setup: &Setup, summed_from: Time) -> Shares {
         let plan = Plan::of(setup);
         let links = setup.network.links.iter();
         let count = plan.contenders.len();
         Shares {
-            plan,
             is_active: vec![false; count],
             links: links.map(|link| (link.service.mean_rate().bps() as f64, true)).collect(),
             measured: setup.measured.unwrap_or((Time::ZERO, Time::NEVER)),
@@ -75,7 +84,14 @@ impl Shares {
             now: Time::ZERO,
             delivered: vec![0.0; count],
             period: None,
-            shared: Sharing::default(),
+            summed_from,
+            summed: Time::ZERO,
+            fair: vec![0.0; count],
+            shared: Sharing {
+                due: plan.places().iter().map(|place| place.map(|_| 0.0)).collect(),
+                ..Sharing::default()
+            },
+            plan,
         }
     }
 
@@ -116,13 +132,16 @@ impl Shares {
         let (start, end) = (self.before, self.now);
         let mut is_whole = true;
         while let Some((at, event, steps)) = self.next_change(end) {
+            self.sum(at);
             let changes = steps.into_iter().filter(|step| self.apply(*step)).count();
             if changes > 0 {
                 is_whole &= at <= start;
                 self.end_period();
+                self.share_anew();
                 self.begin_period(event, at, if at <= start { start } else { end });
             }
         }
+        self.sum(end);
         if let (true, Some(period)) = (is_whole, &mut self.period) {
             if start == self.measured.0 {
                 period.begin_window();
@@ -165,17 +184,42 @@ impl Shares {
         }
     }
 
+    /// Adds the current fair rates up to a time.
+    fn sum(&mut self, until: Time) {
+        let from = self.summed.max(self.summed_from).max(self.measured.0);
+        let seconds = until.min(self.measured.1).since(from).secs();
+        self.summed = self.summed.max(until);
+        for (due, place) in self.shared.due.iter_mut().zip(self.plan.places()) {
+            if let (Some(due), Some(place)) = (due, place) {
+                *due += self.fair[*place] * seconds;
+            }
+        }
+    }
+
+    fn members(&self) -> Vec<usize> {
+        (0..self.is_active.len()).filter(|i| self.is_active[*i]).collect()
+    }
+
+    /// Computes the fair rates of all that are active.
+    fn share_anew(&mut self) {
+        let rates: Vec<f64> =
+            self.links.iter().map(|(bps, up)| if *up { *bps } else { 0.0 }).collect();
+        let members = self.members();
+        let contenders = members.iter().map(|i| &self.plan.contenders[*i]);
+        let paths: Vec<_> = contenders.map(|c| (c.path.clone(), c.weight)).collect();
+        self.fair.fill(0.0);
+        for (i, fair) in members.into_iter().zip(max_min(&rates, &paths)) {
+            self.fair[i] = fair;
+        }
+    }
+
     fn begin_period(&mut self, event: String, at: Time, from: Time) {
-        let members: Vec<usize> =
-            (0..self.is_active.len()).filter(|i| self.is_active[*i]).collect();
+        let members = self.members();
         if members.len() < 2 {
             return;
         }
-        let rates: Vec<f64> =
-            self.links.iter().map(|(bps, up)| if *up { *bps } else { 0.0 }).collect();
         let contenders: Vec<_> = members.iter().map(|i| &self.plan.contenders[*i]).collect();
-        let paths: Vec<_> = contenders.iter().map(|c| (c.path.clone(), c.weight)).collect();
-        let fair = max_min(&rates, &paths);
+        let fair = members.iter().map(|i| self.fair[*i]).collect();
         self.period = Period::begin(event, at, from, members, fair, &contenders);
     }
 

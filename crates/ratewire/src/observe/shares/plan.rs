@@ -90,6 +90,11 @@ impl Plan {
         Plan { contenders, places, changes }
     }
 
+    /// Indices among the contenders, by listed flow.
+    pub(super) fn places(&self) -> &[Option<usize>] {
+        &self.places
+    }
+
     /// Index of a flow among the contenders.
     pub(super) fn place(&self, flow: u32) -> Option<usize> {
         self.places.get(flow as usize).copied().flatten()

@@ -20,7 +20,7 @@ fn setup(flows: u32) -> Setup {
 /// The result if each flow delivers `rates` in every interval of 100 ms, up to `end` tenths of a
 /// second.
 fn shared(setup: &Setup, end: u64, rates: impl Fn(u64) -> Vec<u64>) -> Sharing {
-    watch(Shares::new(setup), 1..=end, rates).finish()
+    watch(Shares::new(setup, Time::ZERO), 1..=end, rates).finish()
 }
 
 fn watch(
@@ -91,7 +91,7 @@ fn flows_leave_when_they_stop_or_complete() {
     setup.flows[2].start = Time::ZERO;
     setup.flows[2].app = App::sized(Bytes::new(5000));
     setup.flows[0].stop = Some(Time::ZERO + Duration::from_secs(8));
-    let mut shares = watch(Shares::new(&setup), 1..=40, |_| vec![50, 50, 50]);
+    let mut shares = watch(Shares::new(&setup, Time::ZERO), 1..=40, |_| vec![50, 50, 50]);
     // The flow completes in the interval that ends at 4.1 s, and the completion comes before its
     // samples.
     shares.complete(2, Time::ZERO + Duration::from_millis(4020));
@@ -153,4 +153,19 @@ fn fair_is_max_min() {
     let shared = shared(&setup, 60, |_| vec![75, 25]);
     assert_eq!(shared.settlings[0].took_s, Some(0.0));
     assert!((shared.jain_over_time().unwrap() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_due_to_a_flow_follows_from_all_that_ran_beside_it() {
+    let mut setup = setup(3);
+    setup.flows[1].stop = Some(Time::ZERO + Duration::from_millis(3050));
+    setup.measured = Some((Time::ZERO + STEP * 5, Time::ZERO + STEP * 45));
+    // f2 from 1 to 3.05 s, f3 from 2 s on.
+    let shares = Shares::new(&setup, Time::ZERO + Duration::from_millis(1500));
+    let due = watch(shares, 1..=60, |_| vec![50, 50, 50]).finish().due;
+    let thirds = 1.05 / 3.0;
+    let expected = [0.5 / 2.0 + thirds + 1.45 / 2.0, 0.5 / 2.0 + thirds, thirds + 1.45 / 2.0];
+    for (due, seconds) in due.iter().zip(expected) {
+        assert!((due.expect("a contender") - 8e6 * seconds).abs() < 1.0, "{due:?} {expected:?}");
+    }
 }
