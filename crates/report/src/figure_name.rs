@@ -57,7 +57,7 @@ pub(crate) const OF_FLOW: [&str; 16] = [
     "sent_again",
 ];
 /// Figures of the flows of a class of traffic that completed, and of its incasts.
-pub(crate) const OF_CLASS: [&str; 14] = [
+pub(crate) const OF_CLASS: [&str; 15] = [
     "fct_mean",
     "fct_median",
     "fct_p95",
@@ -67,6 +67,7 @@ pub(crate) const OF_CLASS: [&str; 14] = [
     "slowdown_p95",
     "slowdown_p99",
     "slowdown_p999",
+    "incast_complete",
     "incast_mean",
     "incast_p50",
     "incast_p95",
@@ -110,6 +111,11 @@ impl FigureName {
     /// What the figure is of, and its name, unless it is of the run.
     pub fn subject(&self) -> Option<(Subject, &str)> {
         self.of.as_deref().zip(subject(&self.figure)).map(|(of, kind)| (kind, of))
+    }
+
+    /// Whether it is of the incasts of a class.
+    pub fn is_of_incasts(&self) -> bool {
+        self.figure.starts_with("incast_")
     }
 
     /// The same figure of a link, flow or class whose name is written out.

@@ -6,6 +6,7 @@ use ratewire_net::spec::LinkId;
 use ratewire_report::compare::{FigureName, Subject};
 use ratewire_report::{LeftOut, Page, World, html};
 use ratewire_scenario::{Diagnostic, Plan};
+use ratewire_sim::setup::TrafficSpec;
 use ratewire_units::Time;
 
 use super::{Experiment, without_repeats};
@@ -188,7 +189,10 @@ pub(crate) fn whole_name(plan: &Plan, name: &FigureName) -> Result<FigureName, E
         Subject::Link => ("link", setup.network.links.iter().map(|link| &*link.name).collect()),
         Subject::Flow => ("flow", setup.flows.iter().map(|flow| &*flow.name).collect()),
         Subject::Class => {
-            ("class of traffic", setup.traffic.iter().map(|class| &*class.name).collect())
+            let with = |class: &&TrafficSpec| !name.is_of_incasts() || class.fan_in > 1;
+            let what =
+                if name.is_of_incasts() { "class with `fan_in`" } else { "class of traffic" };
+            (what, setup.traffic.iter().filter(with).map(|class| &*class.name).collect())
         }
     };
     match find(what, of, &known) {

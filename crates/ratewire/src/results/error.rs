@@ -170,6 +170,9 @@ pub(crate) fn lacking(setting: &str, what: &str, feature: &str) -> Error {
 
 /// A message that no `what` is called `name`, with the nearest name and the known names.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    if known.is_empty() {
+        return format!("no {what} is called {name:?}: there is none");
+    }
     let near = nearest(name, known.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));
     let more = match known.len() {

@@ -332,6 +332,14 @@ fn an_incast_starts_as_many_flows_at_once_as_it_says() {
         to.dedup();
         assert_eq!((from.len(), to.len()), (12, 1), "{from:?} {to:?}");
     }
+    let single = INCAST.replace("fan_in   = 12\n", "");
+    let asked = ["incast_max/incast".parse().expect("a figure")];
+    let single = Experiment::parse("single.toml", &single).expect("one").figures(asked);
+    let wrong = single.run().expect_err("single flows").to_string();
+    assert!(
+        wrong.contains("no class with `fan_in` is called \"incast\": there is none"),
+        "{wrong}"
+    );
     let refused = |text: String| match Experiment::parse("incast.toml", &text) {
         Ok(_) => panic!("taken: {text}"),
         Err(wrong) => format!("{wrong:#}"),

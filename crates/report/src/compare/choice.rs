@@ -208,9 +208,12 @@ fn measured(asked: &FigureName, all: &[&Summary], bottlenecks: &[u32]) -> Option
     }
     let Named { title: what, unit, better, value, .. } = of_flow(figure)?;
     let title = title(what, "of");
+    let is_completion = figure == "fct";
     let value = move |s: &Summary| {
         let flow = s.flows.iter().find(|flow| flow.name == of)?;
-        value(Some(flow).filter(|flow| s.has_run(flow))?)
+        // Flows that complete count if they start in the measured part.
+        let counts = if is_completion { s.has_begun(flow) } else { s.has_run(flow) };
+        value(Some(flow).filter(|_| counts)?)
     };
     let (unit, better, value) = (*unit, *better, Box::new(value));
     Some(Measured { name, title, at: String::new(), about, unit, better, value })
@@ -270,6 +273,28 @@ mod tests {
         ];
         assert_eq!(read, expected.map(|(title, value)| (title.to_string(), value)));
         assert_eq!(chosen[0].name, "queue/hop2");
+    }
+
+    #[test]
+    fn completions_are_of_flows_that_start_in_the_measured_part() {
+        let flow = |name: &str, start_s| FlowSummary {
+            name: name.into(),
+            start_s,
+            completion_s: Some(5.0),
+            ..FlowSummary::default()
+        };
+        let summary = Summary {
+            flows: vec![flow("early", 3.0), flow("within", 4.0)],
+            measured_from_s: Some(4.0),
+            measured_to_s: Some(9.0),
+            ..Summary::default()
+        };
+        let read = |name: &str| {
+            let name: FigureName = name.parse().expect(name);
+            chosen(&[name], &[&summary], &[])[0].value(&summary)
+        };
+        assert_eq!((read("fct/early"), read("fct/within")), (None, Some(5.0)));
+        assert_eq!(read("goodput/early"), Some(0.0), "it ran in it");
     }
 
     #[test]

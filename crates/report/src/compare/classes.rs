@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::measured::{Measured, Named};
 use super::{About, Better, FigureUnit};
-use crate::{CompletionSummary, DelaySummary, Summary, TrafficSummary};
+use crate::{CompletionSummary, Summary, TrafficSummary};
 
 /// Figures of the flows that completed. To add one, add an entry, a name to `figure_name.rs` and a
 /// row to `docs/reference/figures.md`.
@@ -74,47 +74,54 @@ static COMPLETIONS: [Named<CompletionSummary>; 9] = [
     },
 ];
 
-/// Figures of incasts: times until the last flow of each is complete.
-static INCASTS: [Named<DelaySummary>; 5] = [
+/// Figures of incasts: how many were complete, and times until the last flow of these was.
+static INCASTS: [Named<TrafficSummary>; 6] = [
+    Named {
+        name: "incast_complete",
+        title: "incasts complete",
+        unit: FigureUnit::Share,
+        better: Better::More,
+        value: TrafficSummary::share_of_incasts,
+    },
     Named {
         name: "incast_mean",
-        title: "last flow of an incast, mean",
+        title: "last flow of complete incasts, mean",
         unit: FigureUnit::Seconds,
         better: Better::Less,
-        value: |of| Some(of.mean_s),
+        value: |of| Some(of.incasts?.mean_s),
     },
     Named {
         name: "incast_p50",
-        title: "last flow of an incast, p50",
+        title: "last flow of complete incasts, p50",
         unit: FigureUnit::Seconds,
         better: Better::Less,
-        value: |of| Some(of.p50_s),
+        value: |of| Some(of.incasts?.p50_s),
     },
     Named {
         name: "incast_p95",
-        title: "last flow of an incast, p95",
+        title: "last flow of complete incasts, p95",
         unit: FigureUnit::Seconds,
         better: Better::Less,
-        value: |of| of.tails().0,
+        value: |of| of.incasts?.tails().0,
     },
     Named {
         name: "incast_p99",
-        title: "last flow of an incast, p99",
+        title: "last flow of complete incasts, p99",
         unit: FigureUnit::Seconds,
         better: Better::Less,
-        value: |of| of.tails().1,
+        value: |of| of.incasts?.tails().1,
     },
     Named {
         name: "incast_max",
-        title: "last flow of an incast, max",
+        title: "last flow of complete incasts, max",
         unit: FigureUnit::Seconds,
         better: Better::Less,
-        value: |of| Some(of.max_s),
+        value: |of| Some(of.incasts?.max_s),
     },
 ];
 
 /// Figures of incasts that comparisons show without being asked.
-const COMPARED: [&str; 3] = ["incast_p50", "incast_p99", "incast_max"];
+const COMPARED: [&str; 4] = ["incast_complete", "incast_p50", "incast_p99", "incast_max"];
 
 /// The figure of a class of traffic; `None` if no such figure is of a class.
 pub(super) fn measured(figure: &str, class: &str) -> Option<Measured> {
@@ -122,13 +129,13 @@ pub(super) fn measured(figure: &str, class: &str) -> Option<Measured> {
         return Some(of_class(found, class, |s, class| s.completions_of(class)));
     }
     let found = INCASTS.iter().find(|known| known.name == figure)?;
-    Some(of_class(found, class, |s, class| s.class(class)?.incasts.as_ref()))
+    Some(of_class(found, class, Summary::class))
 }
 
 /// The figures of incasts by which laws are compared, of all classes that have any.
 pub(super) fn of_incasts(all: &[&Summary]) -> Vec<Measured> {
     let classes = all.iter().flat_map(|summary| &summary.traffic);
-    let having = classes.filter(|class| class.incasts.is_some());
+    let having = classes.filter(|class| class.fan_in > 1);
     let names: BTreeSet<&str> = having.map(|class| class.name.as_str()).collect();
     let of = |class| COMPARED.iter().filter_map(move |figure| measured(figure, class));
     let has_any = |figure: &Measured| all.iter().any(|summary| figure.value(summary).is_some());
@@ -177,7 +184,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ClassSummary;
+    use crate::{ClassSummary, DelaySummary};
 
     fn read(summary: &Summary, figure: &str, class: &str) -> Option<f64> {
         measured(figure, class).expect(figure).value(summary)
@@ -213,19 +220,25 @@ mod tests {
     fn incasts_are_compared_by_their_last_flows() {
         let incasts =
             DelaySummary { samples: 99, p50_s: 0.2, p99_s: 0.3, max_s: 0.3, ..Default::default() };
-        let class = |name: &str, incasts| TrafficSummary {
+        let class = |name: &str, fan_in, incasts| TrafficSummary {
             name: name.into(),
+            fan_in,
+            arrived_flows: 1200,
             incasts,
             ..Default::default()
         };
-        let traffic = vec![class("web", None), class("query", Some(incasts))];
+        let traffic = vec![class("web", 1, None), class("query", 12, Some(incasts))];
         let summary = Summary { traffic, ..Default::default() };
         let figures = of_incasts(&[&summary, &Summary::default()]);
         let read: Vec<(String, Option<f64>)> =
             figures.iter().map(|figure| (figure.names().0, figure.value(&summary))).collect();
         // There is no percentile without an incast beyond it.
-        let expected = [("incast_p50/query", Some(0.2)), ("incast_max/query", Some(0.3))];
+        let expected = [
+            ("incast_complete/query", Some(0.99)),
+            ("incast_p50/query", Some(0.2)),
+            ("incast_max/query", Some(0.3)),
+        ];
         assert_eq!(read, expected.map(|(name, value)| (name.to_string(), value)));
-        assert_eq!(figures[1].title(), "last flow of an incast, max, of query");
+        assert_eq!(figures[2].title(), "last flow of complete incasts, max, of query");
     }
 }

@@ -25,8 +25,9 @@ pub(crate) fn measured_of_run(summary: &Summary) -> Vec<Measured> {
 pub(super) fn figures(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
     let mut list = of_run(all, bottlenecks);
     list.extend(of_sizes(all));
-    list.extend(of_changes(all));
     list.retain(|figure| all.iter().any(|summary| (figure.value)(summary).is_some()));
+    // A change after which no law became fair tells as much.
+    list.extend(of_changes(all));
     list
 }
 

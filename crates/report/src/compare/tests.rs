@@ -67,6 +67,11 @@ fn pairs_distinguish_noise_from_difference() {
     let texts: Vec<String> = settling.laws.iter().map(|law| law.text(settling.unit)).collect();
     assert_eq!(texts, ["500 ms", "0 of 4", "3 of 4"]);
     assert!(settling.differences.is_empty());
+    // That no law became fair is no reason to hide the change.
+    let never = [("a".to_string(), vec![summary(1, 0.9, 40, None)])];
+    let never = Comparison::of(&never, false);
+    let settling = figure(&never, "settling_s: f2 joins at 1 s");
+    assert_eq!(settling.laws[0].text(settling.unit), "–");
 }
 
 #[test]

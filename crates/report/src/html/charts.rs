@@ -105,7 +105,8 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
     }
     if choice.links_known > LINKS {
         text.push_str(&format!(
-            " {LINKS} of {} have plots: those of the verdict, then those with the longest queues.",
+            " {LINKS} of {} have plots: those that were asked for (--figure queue/LINK), then of those \
+             of the verdict, then of all, the ones with the longest queues.",
             plural(choice.links_known, "link")
         ));
     }

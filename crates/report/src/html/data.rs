@@ -11,6 +11,7 @@ use super::changes::changes;
 use super::groups::{Groups, Mode};
 use super::text::{json_sentence, json_string, json_value, push_number};
 use super::units::{PlotUnit, units};
+use crate::figure_name::{FigureName, Subject};
 use crate::headline::{bottlenecks, summaries};
 use crate::plots::{Plot, PlotSource, Recorded, Scale, Unit, draws, key, recorded};
 use crate::{Answer, ConnectionRow, FlowRow, FlowSeries, GroupRow, LinkRow, Run, Series, Tracks};
@@ -97,14 +98,22 @@ pub(super) fn smoothing(runs: &[Run], halvings: u32) -> (u64, Duration) {
 /// Links with series in any run: bottlenecks first, then by peak queue, then by peak utilisation.
 fn rank_links(runs: &[Run]) -> Vec<u32> {
     let judged = bottlenecks(&summaries(runs));
-    let mut ranked: Vec<(bool, f64, f64, u32)> = Vec::new();
+    let is_asked = |run: &Run, link: u32| {
+        let name = run.info.topology.links.get(link as usize).map(|link| link.name.as_str());
+        let asked = run.info.figures.iter().filter_map(FigureName::subject);
+        name.is_some_and(|name| asked.clone().any(|of| of == (Subject::Link, name)))
+    };
+    let mut ranked: Vec<((bool, bool), f64, f64, u32)> = Vec::new();
     for run in runs {
         for link in &run.collected.links {
             let queue = link.tracks.peak(key::QUEUE_MAX).unwrap_or(0.0);
             let busy = link.tracks.peak(key::UTILISATION).unwrap_or(0.0);
             match ranked.iter_mut().find(|r| r.3 == link.link) {
                 Some(r) => *r = (r.0, r.1.max(queue), r.2.max(busy), r.3),
-                None => ranked.push((judged.contains(&link.link), queue, busy, link.link)),
+                None => {
+                    let meant = (is_asked(run, link.link), judged.contains(&link.link));
+                    ranked.push((meant, queue, busy, link.link));
+                }
             }
         }
     }
@@ -408,4 +417,33 @@ fn push_values(out: &mut String, key: &str, values: &[f64], unit: f64) {
         push_number(out, value / unit);
     }
     out.push(']');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Collector, LinkInfo, RunInfo, Summary};
+
+    #[test]
+    fn links_that_were_asked_for_have_plots_before_those_with_longer_queues() {
+        let link = |n: u32| LinkInfo { name: format!("l{n}"), ..LinkInfo::default() };
+        let mut info = RunInfo { sampling: Duration::from_millis(1), ..RunInfo::default() };
+        info.topology.links = (0..30).map(link).collect();
+        info.figures = vec!["queue_max/l3".parse().expect("a figure")];
+        let mut collector = Collector::new(&info);
+        for link in 0..30 {
+            collector.link(&LinkRow {
+                at: ratewire_units::Time::from_millis(1),
+                interval: Duration::from_millis(1),
+                link,
+                queue_packets_max: link,
+                ..LinkRow::default()
+            });
+        }
+        let mut summary = Summary::of(&info);
+        summary.links[1].expected_bottleneck = true;
+        let run = Run { collected: collector.finish(), info, summary };
+        let ranked = rank_links(&[run]);
+        assert_eq!(ranked[..4], [3, 1, 29, 28]);
+    }
 }

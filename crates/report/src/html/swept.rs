@@ -3,7 +3,7 @@
 
 use super::drawn::swatch;
 use super::table::table;
-use super::text::{escape, json_value, name};
+use super::text::{capital, escape, json_value, name};
 use super::{PAPER, STYLE, data_element, head, headed};
 use crate::Sweep;
 use crate::draw::{Look, looks};
@@ -81,11 +81,16 @@ pub fn render_sweep_with(
         return out + "<main><p class=\"note\">Nothing ran.</p></main>\n</body>\n</html>\n";
     }
     out += &legend(sweep);
+    let links = sweep.bottleneck_text();
+    let links = links.map(|text| format!("<p class=\"note\">{}.</p>", escape(&capital(&text))));
     out += &format!("<main>\n{}", extra.section);
     out += "<section aria-labelledby=\"h-lines\"><h2 id=\"h-lines\">Against a parameter</h2>\n\
             <p class=\"note\">A point is the mean over the seeds, its bar the 95 % interval of the mean \
-            (Student’s t). A point without a bar has one seed, or the same value from every seed.</p>\n\
-            <figure id=\"lines\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";
+            (Student’s t), which tables have as ±. A point without a bar has one seed, the same value \
+            from every seed, or is a maximum or percentile: tables then have the least and the largest \
+            of the seeds, as (a to b).</p>\n";
+    out += &links.unwrap_or_default();
+    out += "<figure id=\"lines\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";
     if sweep.axes.iter().filter(|axis| axis.values.len() > 1).count() > 1 {
         out += "<section aria-labelledby=\"h-map\"><h2 id=\"h-map\">Over two parameters</h2>\n\
                 <figure id=\"map\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";

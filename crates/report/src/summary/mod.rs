@@ -415,10 +415,21 @@ impl Summary {
         (to - self.measured_from_s.unwrap_or(0.0)).max(0.0)
     }
 
+    /// Beginning and end of the part of the run that figures are about, seconds.
+    fn part(&self) -> (f64, f64) {
+        let to = self.measured_to_s.unwrap_or(self.duration_s);
+        (self.measured_from_s.unwrap_or(0.0), to)
+    }
+
+    /// Whether a flow began in the part of the run that figures are about.
+    pub(crate) fn has_begun(&self, flow: &FlowSummary) -> bool {
+        let (from, to) = self.part();
+        (from..to).contains(&flow.start_s)
+    }
+
     /// Whether a flow ran in the part of the run that figures are about.
     pub(crate) fn has_run(&self, flow: &FlowSummary) -> bool {
-        let from = self.measured_from_s.unwrap_or(0.0);
-        let to = self.measured_to_s.unwrap_or(self.duration_s);
+        let (from, to) = self.part();
         let end = flow.completion_s.map_or(f64::INFINITY, |took| flow.start_s + took);
         flow.start_s < to && end > from
     }

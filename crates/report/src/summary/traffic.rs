@@ -120,9 +120,21 @@ impl TrafficSummary {
         Some(text)
     }
 
+    /// Number of incasts that began; `None` for a class of single flows.
+    fn incasts_begun(&self) -> Option<u64> {
+        let fan_in = u64::from(self.fan_in);
+        (fan_in > 1).then(|| self.arrived_flows / fan_in)
+    }
+
+    /// Share of the incasts that were complete; `None` without any.
+    pub(crate) fn share_of_incasts(&self) -> Option<f64> {
+        let begun = self.incasts_begun().filter(|begun| *begun > 0)?;
+        Some(self.incasts.map_or(0.0, |times| times.samples as f64) / begun as f64)
+    }
+
     /// How soon incasts were complete, in a sentence; `None` for a class of single flows.
     fn incasts_text(&self) -> Option<String> {
-        let all = Some(self.arrived_flows).filter(|_| self.fan_in > 1)? / u64::from(self.fan_in);
+        let all = self.incasts_begun()?;
         let (name, fan_in) = (clip(&self.name, NAME), self.fan_in);
         let done = self.incasts.map_or(0, |times| times.samples);
         let times = self.incasts.map_or(String::new(), |times| {

@@ -96,7 +96,8 @@ impl SweepGatherer {
             sweep.append(of);
         }
         if sweep.bottlenecks.windows(2).all(|two| two[0].links == two[1].links) {
-            sweep.bottlenecks.clear();
+            let first = sweep.bottlenecks.drain(..).next();
+            sweep.bottleneck = first.map_or(String::new(), |first| first.links);
         }
         if measured.windows(2).all(|two| two[0] == two[1]) {
             sweep.measured_s = measured.into_iter().next().flatten();

@@ -30,6 +30,10 @@ pub struct Sweep {
     pub seeds: Vec<u64>,
     /// What was measured.
     pub figures: Vec<SweepFigure>,
+    /// The links that figures of bottlenecks are of, if they are the same at all points; else
+    /// empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub bottleneck: String,
     /// By point: the links that figures of bottlenecks are of, if they are not the same at all
     /// points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -158,6 +162,12 @@ impl SweepFigure {
 }
 
 impl Sweep {
+    /// What figures of bottlenecks are of, if that is the same at all points.
+    pub(crate) fn bottleneck_text(&self) -> Option<String> {
+        let links = Some(self.bottleneck.as_str()).filter(|links| !links.is_empty())?;
+        Some(format!("utilisation and queue (packets) of {links}"))
+    }
+
     /// Figures for tables, by index: those that are asked for, else those of runs as a whole.
     pub(crate) fn of_table(&self) -> Vec<usize> {
         let of = |about: About| -> Vec<usize> {

@@ -135,4 +135,5 @@ fn where_bottlenecks_differ_each_points_is_named() {
     let text = crate::table::sweep(&same, &options);
     assert!(text.contains("law  utilisation at hop2"), "{text}");
     assert!(same.bottlenecks.is_empty());
+    assert_eq!(same.bottleneck, "hop2");
 }

@@ -4,6 +4,7 @@ use ratewire_table::{Column, Grid, clip};
 
 use super::{TableOptions, wrap};
 use crate::Sweep;
+use crate::compare::About;
 use crate::figure::{count, plural};
 
 /// Most lines that are printed; the Parquet file has every run.
@@ -51,6 +52,8 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
         );
     }
     let mut notes = Vec::new();
+    let is_of_run = |at: &usize| sweep.figures[*at].about == About::Run;
+    notes.extend(sweep.bottleneck_text().filter(|_| figures.iter().any(is_of_run)));
     if cells.iter().any(|cell| cell.estimates.iter().flatten().any(|e| e.margin.is_some())) {
         notes.push("± is half the 95 % interval of the mean over the seeds".to_string());
     }

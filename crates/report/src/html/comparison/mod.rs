@@ -170,7 +170,10 @@ fn long_title(figure: &Metric) -> String {
 fn run_note(comparison: &Comparison) -> String {
     let dots = match comparison.seeds.len() {
         1 => "",
-        _ => "Dots are means over the seeds, bars their 95 % intervals. ",
+        _ => {
+            "Dots are means over the seeds, bars their 95 % intervals; of maxima and percentiles bars go from \
+              the least to the largest seed, and strokes are seeds. "
+        }
     };
     format!(
         "{dots}Utilisation and queue are those of {}; drops and the worst round trip are of the whole \
