@@ -330,3 +330,37 @@ fn every_command_has_a_manual_page() {
         assert!(done.status.success() && done.stderr.is_empty(), "{page:?}: {}", err(&done));
     }
 }
+
+/// What the tutorial prints of its own scenario is what the program prints.
+#[test]
+fn the_tutorial_shows_what_the_program_prints() {
+    let text = read(Path::new("docs/learn/tutorial.md"));
+    let (_, blocks) = parts(&text);
+    let folder = folder("tutorial");
+    let mut scenario = String::new();
+    let (mut command, mut shown) = (None::<Vec<String>>, 0);
+    for (kind, block) in blocks {
+        match (kind, command.take()) {
+            ("toml", _) => {
+                scenario += &block;
+                write(&folder, "two-sites.toml", &scenario);
+            }
+            (_, Some(arguments)) => {
+                let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+                let done = ratewire(&folder, &arguments);
+                let printed = out(&done);
+                for line in block.lines() {
+                    assert!(printed.contains(line.trim_end()), "{arguments:?}: {line}\n{printed}");
+                }
+                shown += 1;
+            }
+            _ => {
+                let own = block.trim().strip_prefix("ratewire ");
+                let own = own.filter(|line| line.contains("two-sites.toml"));
+                let own = own.filter(|line| !line.contains("--syntax") && !line.contains("--law"));
+                command = own.map(|line| line.split(' ').map(str::to_string).collect());
+            }
+        }
+    }
+    assert_eq!(shown, 3);
+}

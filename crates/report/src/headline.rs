@@ -138,6 +138,15 @@ pub(crate) fn over_several(runs: &[Run]) -> &'static str {
     }
 }
 
+/// What completion times are of where flows of several classes completed; else empty.
+pub(crate) fn over_classes(runs: &[Run]) -> &'static str {
+    let has_several = |run: &Run| completions(run).is_some_and(|all| !all.by_traffic.is_empty());
+    match runs.iter().any(has_several) {
+        true => "completion times are of all classes of traffic and listed flows together",
+        false => "",
+    }
+}
+
 /// The label of the bottlenecks, with the link that was busier, if one was.
 pub(crate) fn with_busier(label: &str, busier: Option<&str>) -> String {
     busier.map_or(label.into(), |busier| format!("{label} ({busier} was busier)"))

@@ -3,10 +3,10 @@
 use ratewire_table::clip;
 
 use super::groups::{Groups, Mode};
-use super::text::{escape, name};
+use super::text::{capital, escape, name};
 use crate::figure::{NONE, count, held, percent};
 use crate::figures::{FIGURES, Reading};
-use crate::headline::{bottleneck_label_of, over_several};
+use crate::headline::{bottleneck_label_of, over_classes, over_several};
 use crate::table::bound_of;
 use crate::{CheckedExpectation, Headline, LeftOut, Run};
 
@@ -41,11 +41,15 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
         Some(_) => "the measured part of the run",
         None => "the whole run",
     };
+    let classes = match over_classes(runs) {
+        "" => String::new(),
+        about => format!(" {}.", capital(about)),
+    };
     out.push_str(&format!(
         "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over {over}{several}. \
          Fairness is Jain’s index of the rates at which the long flows’ data arrived, over their max-min \
          fair rates: 1 means fair shares. \
-         Drops count every link.</p></section>\n",
+         Drops count every link.{classes}</p></section>\n",
         escape(&clip(&bottleneck_label_of(runs), 300))
     ));
     out

@@ -10,7 +10,7 @@ use ratewire_table::{Column, Grid, Style, clip};
 use crate::compare::{FigureName, asked};
 use crate::figure::{NONE, count, held, mean, percent, plural, rate, seconds};
 use crate::figures::{FIGURES, Reading};
-use crate::headline::{bottleneck_label_of, labels, over_several, summaries};
+use crate::headline::{bottleneck_label_of, labels, over_classes, over_several, summaries};
 use crate::summary::LawTotals;
 use crate::{Basis, CheckedExpectation, Headline, Run, Verdict};
 pub use comparison::comparison;
@@ -261,7 +261,10 @@ fn compare(runs: &[Run], options: &TableOptions) -> String {
     }
     let links = clip(&bottleneck_label_of(runs), 300);
     let about = format!("utilisation and queue (packets) of {links}{}", over_several(runs));
-    format!("{}{}", grid.render(&options.style()), comparison::note(&about, options))
+    let classes = Some(over_classes(runs)).filter(|about| !about.is_empty());
+    let notes = [Some(about.as_str()), classes].into_iter().flatten();
+    let notes: String = notes.map(|about| comparison::note(about, options)).collect();
+    format!("{}{notes}", grid.render(&options.style()))
 }
 
 fn flows(run: &Run, options: &TableOptions) -> String {

@@ -4,7 +4,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::*;
 use crate::{
-    Collector, Comparison, FlowSummary, LinkSummary, RunInfo, Settling, Summary, TrafficSummary,
+    ClassSummary, Collector, Comparison, CompletionSummary, FlowSummary, LinkSummary, RunInfo,
+    Settling, Summary, TrafficSummary,
 };
 
 fn run(law: &str, flows: u32) -> Run {
@@ -186,6 +187,19 @@ fn flows_that_ran_outside_the_measured_part_have_no_figures_of_it() {
     let line = |flow: &str| table.lines().find(|line| line.starts_with(flow)).expect(flow);
     assert!(line("f0").contains("24.13 Mbit/s"), "{table}");
     assert!(!line("f1").contains("Mbit/s") && !line("f1").contains("25.0 %"), "{table}");
+}
+
+#[test]
+fn completion_times_of_several_classes_say_so() {
+    let mut run = run("cubic", 1);
+    let said = "completion times are of all classes of traffic and listed flows together";
+    run.summary.completions = Some(CompletionSummary { flows: 9, ..Default::default() });
+    let table = |run: &Run| render(std::slice::from_ref(run), &TableOptions::default());
+    assert!(!table(&run).contains(said));
+    let of_class = || ClassSummary { name: "web".into(), ..Default::default() };
+    let completions = run.summary.completions.as_mut().expect("just set");
+    completions.by_traffic = vec![of_class(), of_class()];
+    assert!(table(&run).contains(said), "{}", table(&run));
 }
 
 #[test]

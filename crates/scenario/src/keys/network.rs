@@ -92,7 +92,7 @@ pub(super) const KEYS: &[Key] = &[
     key("node", "count", KeyKind::Count(1, 10_000), "(one)", "Number of nodes. The `*` in `name` stands for 1, 2 ... up to this: name = \"s*\" and count = 3 make s1, s2 and s3.", "3"),
     key("node", "host", KeyKind::Switch, "true", "Whether the node is a host; traffic between all hosts includes it.", "false"),
     key("node", "position", KeyKind::Other("a list of two numbers, x to the right and y upwards"), "(laid out)", "Place of the node in drawings.", "[0, 1]"),
-    key("link", "name", KeyKind::Text, "(\"from->to\")", "Name of the new link, whose other direction is then NAME.reverse (several are called NAME.1, NAME.2 ...); or name of the links to change, with `*` for any text.", "\"bottleneck\""),
+    key("link", "name", KeyKind::Text, "(\"from->to\")", "Name of the new link, whose other direction is then NAME.reverse (several are called NAME.1, NAME.2 ...); or name of the links to change, with `*` for any text: `hop3` is one direction, `hop3*` both.", "\"bottleneck\""),
     key("link", "between", KeyKind::Other("a list of two node names"), "(none)", "The ends of a new cable: a link each way. A name may be a pattern with one `*`: [\"s*\", \"r1\"] makes a cable from each node that matches to r1. In two patterns `*` stands for the same text: [\"s*\", \"e*\"] makes s1 to e1, s2 to e2 and so on.", "[\"a\", \"b\"]"),
     key("link", "from", KeyKind::Text, "(none)", "First node of a new one-way link, or a pattern as in `between`.", "\"a\""),
     key("link", "to", KeyKind::Text, "(none)", "Last node of a new one-way link, or a pattern.", "\"b\""),
