@@ -32,7 +32,7 @@ pub(crate) struct Args {
     set: Vec<String>,
     #[command(flatten)]
     measure: MeasureArgs,
-    /// Folder for comparison.html and comparison.json [default: out/NAME-OF-THE-SCENARIO,
+    /// Folder for comparison.html and comparison.json [default: out/NAME-OF-THE-FILE,
     /// or a folder beside it if that has a comparison of another experiment]
     #[arg(long, short)]
     out: Option<PathBuf>,

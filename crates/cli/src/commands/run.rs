@@ -38,7 +38,7 @@ pub(crate) struct Args {
     set: Vec<String>,
     #[command(flatten)]
     measure: MeasureArgs,
-    /// Folder for the report and the data [default: out/NAME-OF-THE-SCENARIO, or a folder
+    /// Folder for the report and the data [default: out/NAME-OF-THE-FILE, or a folder
     /// beside it if that has results of another experiment]
     #[arg(long, short)]
     out: Option<PathBuf>,

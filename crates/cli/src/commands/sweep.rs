@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     measure: MeasureArgs,
     /// Folder for the page and the data; a sweep that was stopped goes on in its folder [default:
-    /// out/NAME-OF-THE-SCENARIO-sweep, or a folder beside it if that has another sweep]
+    /// out/NAME-OF-THE-FILE-sweep, or a folder beside it if that has another sweep]
     #[arg(long, short)]
     out: Option<PathBuf>,
     /// Write no files

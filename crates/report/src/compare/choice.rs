@@ -55,7 +55,7 @@ static OF_LINK: [Named<LinkSummary>; 8] = [
     },
     Named {
         name: "drop_share",
-        title: "packets dropped",
+        title: "share of packets dropped",
         unit: FigureUnit::Share,
         better: Better::Less,
         value: |link| link.loss_share,
