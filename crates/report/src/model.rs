@@ -227,6 +227,9 @@ pub struct TrafficInfo {
     pub law: String,
     /// Flows that arrive in a second, on average; `None` if their times are listed.
     pub per_second: Option<f64>,
+    /// Flows that are expected in the measured part of the run; `None` if their times are listed.
+    #[serde(default)]
+    pub expected: Option<f64>,
     /// The load that the scenario asks for, if it does.
     pub load: Option<LoadInfo>,
     /// Flows that start at once at each arrival.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ratewire_net::spec::{LinkId, LinkSpec};
+use ratewire_net::spec::{Change, LinkId, Service};
 use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
 use ratewire_units::Time;
@@ -35,15 +35,15 @@ pub(super) fn expected(setup: &Setup) -> Vec<LinkId> {
         path.iter().for_each(|link| crossing[link.index()] += share);
     }
     let seconds = to.since(from).secs();
-    let score = |(link, spec): (usize, &LinkSpec)| {
-        let rate = spec.service.mean_rate().bps() as f64;
+    let rates = rates(setup, (from, to));
+    let score = |(link, rate): (usize, &f64)| {
         let offered = offered[link] / seconds;
         match greedy.is_empty() {
             true => offered / rate.max(f64::MIN_POSITIVE),
             false => crossing[link] / (rate - offered).max(f64::MIN_POSITIVE),
         }
     };
-    let scores: Vec<f64> = setup.network.links.iter().enumerate().map(score).collect();
+    let scores: Vec<f64> = rates.iter().enumerate().map(score).collect();
     let most = scores.iter().copied().fold(0.0, f64::max);
     let is_tight = |link: LinkId| {
         let score = scores[link.index()];
@@ -52,6 +52,32 @@ pub(super) fn expected(setup: &Setup) -> Vec<LinkId> {
     let behind = behind_others(&greedy, is_tight);
     let links = (0..scores.len()).map(|link| LinkId(link as u32));
     links.filter(|link| is_tight(*link) && !behind.contains(link)).collect()
+}
+
+/// The mean rate of each link over a part of the run, in bits per second.
+fn rates(setup: &Setup, (from, to): (Time, Time)) -> Vec<f64> {
+    let links = setup.network.links.iter();
+    let mut now: Vec<(f64, bool)> =
+        links.map(|link| (link.service.mean_rate().bps() as f64, true)).collect();
+    let mut since = vec![from; now.len()];
+    let mut bits = vec![0.0; now.len()];
+    let sum = |(rate, is_up): (f64, bool), since: Time, until: Time| {
+        if is_up { rate * until.since(since).secs() } else { 0.0 }
+    };
+    let mut changes: Vec<&(Time, LinkId, Change)> = setup.changes.iter().collect();
+    changes.sort_by_key(|(at, ..)| *at);
+    for (at, link, change) in changes.into_iter().take_while(|(at, ..)| *at < to) {
+        let link = link.index();
+        bits[link] += sum(now[link], since[link], *at);
+        since[link] = since[link].max(*at);
+        match (change, &setup.network.links[link].service) {
+            (Change::Rate(rate), Service::Rate(_)) => now[link].0 = rate.bps() as f64,
+            (Change::Up(up), _) => now[link].1 = *up,
+            (Change::Delay(_) | Change::Rate(_), _) => {}
+        }
+    }
+    let seconds = to.since(from).secs();
+    (0..now.len()).map(|i| (bits[i] + sum(now[i], since[i], to)) / seconds).collect()
 }
 
 /// Tight links whose flows all come through one other tight link, at which they wait.
@@ -83,7 +109,11 @@ fn sent(setup: &Setup, (from, to): (Time, Time)) -> Sent {
         }
         let path = pathfinder.path(flow.from, flow.to, id as u64).unwrap_or_default();
         let bits = match flow.app.writer {
-            Writer::Sized(size) => size.as_f64() * 8.0,
+            // When it completes is for the law to say: its size counts evenly up to the end.
+            Writer::Sized(size) => {
+                let all = (Time::ZERO + setup.duration).since(flow.start).secs();
+                size.as_f64() * 8.0 * runs / all.max(runs)
+            }
             Writer::Constant { rate } => rate.bps() as f64 * runs,
             Writer::Unlimited | Writer::OnOff { .. } | Writer::Fed => {
                 sent.greedy.push((path, runs / to.since(from).secs()));

@@ -72,18 +72,36 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         law: labels.law_name(setup, f.law),
         goes_on: setup.ensembles.ends_at_switch(id),
     });
-    let traffic = setup.traffic.iter().enumerate().map(|(id, class)| TrafficInfo {
-        name: class.name.clone(),
-        law: labels.law_name(setup, class.law),
-        per_second: match class.arrivals {
-            Arrivals::Poisson(per_second) => Some(per_second * f64::from(class.fan_in)),
-            Arrivals::Periodic(interval) => Some(f64::from(class.fan_in) / interval.secs()),
-            Arrivals::Listed(_) => None,
-        },
-        load: labels.loads.get(id).cloned().flatten(),
-        fan_in: class.fan_in,
-        mean_size: estimate::mean_size(class),
-        arriving: estimate::overlap(class.start, class.stop, estimate::measured(setup)),
+    let traffic = setup.traffic.iter().enumerate().map(|(id, class)| {
+        let fan_in = f64::from(class.fan_in);
+        let (from, to) = estimate::measured(setup);
+        let arriving = estimate::overlap(class.start, class.stop, (from, to));
+        let (per_second, expected) = match class.arrivals {
+            Arrivals::Poisson(per_second) => {
+                let flows = per_second * fan_in;
+                (Some(flows), Some(flows * arriving.secs()))
+            }
+            Arrivals::Periodic(interval) => {
+                // Arrivals at the start and each interval after it, before a time.
+                let before = |time: Time| {
+                    let time = time.min(class.stop).since(class.start);
+                    time.ps().div_ceil(interval.ps().max(1)) as f64
+                };
+                let times = before(to) - before(from);
+                (Some(fan_in / interval.secs()), Some(times * fan_in))
+            }
+            Arrivals::Listed(_) => (None, None),
+        };
+        TrafficInfo {
+            name: class.name.clone(),
+            law: labels.law_name(setup, class.law),
+            per_second,
+            expected,
+            load: labels.loads.get(id).cloned().flatten(),
+            fan_in: class.fan_in,
+            mean_size: estimate::mean_size(class),
+            arriving,
+        }
     });
     RunInfo {
         scenario: labels.scenario.clone(),

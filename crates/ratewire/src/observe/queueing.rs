@@ -4,7 +4,7 @@
 //! limit if nothing tells them to slow down. Both are seldom meant: the bottleneck of the scenario
 //! then stays empty, and round trips grow to seconds.
 
-use ratewire_net::spec::{Limit, LinkSpec};
+use ratewire_net::spec::{Limit, LinkSpec, NodeId};
 use ratewire_report::{LinkSummary, Summary};
 use ratewire_sim::setup::Setup;
 
@@ -13,10 +13,10 @@ use crate::listen::Warning;
 /// Mean queue, in packets, below which a link is nobody's bottleneck.
 const WORTH_A_WARNING: f64 = 1.0;
 
-/// The warning about the longest queue of the run called `name`, if it is at a host's own port or
-/// at one without limit. A host through which packets of others pass is a router here. The link
-/// called bottleneck is meant to be one; where none is, those are that flows are expected to fill
-/// first, unless nothing bounds their queue. Links that are paused fill the queues before them.
+/// The warning about the longest queue of the run called `name`, if it is at a host's own port that
+/// is the slowest on its flows' ways, or at one without limit. A host through which packets of
+/// others pass is a router here. The link called bottleneck is meant to be one, and links that are
+/// paused fill the queues before them.
 pub(crate) fn warning(name: &str, setup: &Setup, summary: &Summary) -> Option<Warning> {
     let by_mean =
         |a: &&LinkSummary, b: &&LinkSummary| a.queue_packets_mean.total_cmp(&b.queue_packets_mean);
@@ -24,13 +24,13 @@ pub(crate) fn warning(name: &str, setup: &Setup, summary: &Summary) -> Option<Wa
     let link = setup.network.links.get(longest.link as usize)?;
     let is_bounded = link.limit != Limit::Unlimited;
     let is_of_host = setup.pathfinder().is_ok_and(|paths| paths.is_leaf(link.from));
-    let keeps_small = is_of_host && keeps_small_queues(setup, link);
-    let is_meant = match summary.links.iter().any(|link| link.bottleneck) {
-        true => longest.bottleneck,
-        false => longest.expected_bottleneck && (is_bounded || keeps_small),
+    let keeps_small = is_of_host && senders(setup, link).all(|sender| sender.keeps_small_queues);
+    let is_surprise = match is_of_host {
+        true => !(is_bounded || keeps_small) || is_slowest(setup, link),
+        false => !is_bounded,
     };
-    let is_worth_it = longest.queue_packets_mean >= WORTH_A_WARNING;
-    if !is_worth_it || is_meant || link.pause.is_some() || !is_of_host && is_bounded {
+    let is_meant = longest.bottleneck || link.pause.is_some();
+    if longest.queue_packets_mean < WORTH_A_WARNING || is_meant || !is_surprise {
         return None;
     }
     let packets = ratewire_report::count(longest.queue_packets_max);
@@ -52,12 +52,47 @@ pub(crate) fn warning(name: &str, setup: &Setup, summary: &Summary) -> Option<Wa
     Some(Warning { message, help: Some(help) })
 }
 
-/// Whether all flows of the host that a link leaves keep its queue small.
-fn keeps_small_queues(setup: &Setup, link: &LinkSpec) -> bool {
-    let listed = setup.flows.iter().map(|flow| (flow.from, &flow.transport, flow.law));
-    let arriving = setup.traffic.iter().flat_map(|class| {
-        class.pairs.iter().map(move |pair| (pair.0, &class.transport, class.law))
+/// A flow, or a pair of a class of traffic, that sends from the host that a link leaves.
+struct Sender {
+    to: NodeId,
+    /// Number of the flow, by which paths are chosen.
+    flow: u64,
+    keeps_small_queues: bool,
+}
+
+fn senders<'a>(setup: &'a Setup, link: &LinkSpec) -> impl Iterator<Item = Sender> + 'a {
+    let from = link.from;
+    let listed = (0..).zip(&setup.flows).map(|(id, flow)| {
+        (
+            flow.from,
+            Sender {
+                to: flow.to,
+                flow: id,
+                keeps_small_queues: flow.transport.keeps_small_queues(&setup.laws[flow.law]),
+            },
+        )
     });
-    let mut own = listed.chain(arriving).filter(|(from, ..)| *from == link.from);
-    own.all(|(_, config, law)| config.keeps_small_queues(&setup.laws[law]))
+    let arriving = setup.traffic.iter().flat_map(|class| {
+        let keeps_small_queues = class.transport.keeps_small_queues(&setup.laws[class.law]);
+        class
+            .pairs
+            .iter()
+            .map(move |pair| (pair.0, Sender { to: pair.1, flow: 0, keeps_small_queues }))
+    });
+    listed.chain(arriving).filter(move |(node, _)| *node == from).map(|(_, sender)| sender)
+}
+
+/// Whether no other link on the paths of a host's flows is slower than its own, and some are
+/// faster.
+fn is_slowest(setup: &Setup, own: &LinkSpec) -> bool {
+    let Ok(mut paths) = setup.pathfinder() else { return false };
+    let rate = |link: &LinkSpec| link.service.mean_rate();
+    let mut some_are_faster = false;
+    let none_is_slower = senders(setup, own).all(|sender| {
+        let path = paths.path(own.from, sender.to, sender.flow).unwrap_or_default();
+        let mut others = path.iter().map(|link| &setup.network.links[link.index()]);
+        some_are_faster |= others.clone().any(|other| rate(other) > rate(own));
+        others.all(|other| rate(other) >= rate(own))
+    });
+    none_is_slower && some_are_faster
 }

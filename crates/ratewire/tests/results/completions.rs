@@ -295,7 +295,7 @@ between  = "all"
 arrivals = { every = "20 ms" }
 fan_in   = 12
 sizes    = { fixed = "20 KB" }
-stop     = "100 ms"
+stop     = "95 ms"
 "#;
 
 #[test]

@@ -85,35 +85,35 @@ static INCASTS: [Named<TrafficSummary>; 6] = [
     },
     Named {
         name: "incast_mean",
-        title: "last flow of complete incasts, mean",
+        title: "last flow of incast, mean",
         unit: FigureUnit::Seconds,
         better: Better::Less,
         value: |of| Some(of.incasts?.mean_s),
     },
     Named {
         name: "incast_p50",
-        title: "last flow of complete incasts, p50",
+        title: "last flow of incast, p50",
         unit: FigureUnit::Seconds,
         better: Better::Less,
         value: |of| Some(of.incasts?.p50_s),
     },
     Named {
         name: "incast_p95",
-        title: "last flow of complete incasts, p95",
+        title: "last flow of incast, p95",
         unit: FigureUnit::Seconds,
         better: Better::Less,
         value: |of| of.incasts?.tails().0,
     },
     Named {
         name: "incast_p99",
-        title: "last flow of complete incasts, p99",
+        title: "last flow of incast, p99",
         unit: FigureUnit::Seconds,
         better: Better::Less,
         value: |of| of.incasts?.tails().1,
     },
     Named {
         name: "incast_max",
-        title: "last flow of complete incasts, max",
+        title: "last flow of incast, max",
         unit: FigureUnit::Seconds,
         better: Better::Less,
         value: |of| Some(of.incasts?.max_s),
@@ -150,7 +150,7 @@ fn of_class<S: 'static>(
     let of = class.to_string();
     Measured {
         name: format!("{name}/{class}"),
-        title: format!("{title}, of {class}"),
+        title: format!("{class}: {title}"),
         at: String::new(),
         about: About::Flows,
         unit: *unit,
@@ -239,6 +239,6 @@ mod tests {
             ("incast_max/query", Some(0.3)),
         ];
         assert_eq!(read, expected.map(|(name, value)| (name.to_string(), value)));
-        assert_eq!(figures[2].title(), "last flow of complete incasts, max, of query");
+        assert_eq!(figures[2].title(), "query: last flow of incast, max");
     }
 }

@@ -11,7 +11,7 @@ mod measured;
 mod own;
 mod show;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_statistics::{Difference, Estimate, Significance};
 use serde::{Deserialize, Serialize};
@@ -168,6 +168,7 @@ impl Comparison {
         figures.extend(figures::figures(&all, &bottlenecks));
         figures.extend(own::of_flows(&all));
         figures.extend(classes::of_incasts(&all));
+        each_once(&mut figures);
         let is_same = |(_, runs): &&(String, Vec<Summary>)| has_chance && are_one(runs);
         let without_chance = laws.iter().filter(is_same).map(|(law, _)| law.clone());
         let without_chance: Vec<String> = without_chance.collect();
@@ -191,7 +192,8 @@ impl Comparison {
 
     /// The links that utilisation and queue are of, as people read them.
     pub(crate) fn bottleneck_text(&self) -> String {
-        crate::headline::with_busier(&self.bottleneck, self.busier_link.as_deref())
+        let runs = self.laws.len() * self.seeds.len();
+        crate::headline::with_busier(&self.bottleneck, self.busier_link.as_deref(), runs)
     }
 
     /// What a reader has to know of the seeds.
@@ -208,7 +210,7 @@ impl Comparison {
                 let ranges = self.figures.iter().flat_map(|figure| &figure.laws);
                 let (of_ranges, none) = match ranges.into_iter().any(|law| law.range.is_some()) {
                     true => (
-                        ", and (a to b), of maxima and percentiles, the least and the largest of the \
+                        ", and (a to b), of maxima, minima, p95 and above, the least and the largest of the \
                          seeds",
                         "neither",
                     ),
@@ -258,7 +260,14 @@ pub(crate) fn measured(names: &[FigureName], all: &[&Summary]) -> Vec<Measured> 
     list.extend(figures::figures(all, &crate::headline::bottlenecks(all)));
     list.extend(own::own().into_iter().filter(has_any));
     list.extend(classes::of_incasts(all));
+    each_once(&mut list);
     list
+}
+
+/// Leaves out figures that have been asked for by the same name.
+fn each_once(figures: &mut Vec<Measured>) {
+    let mut known = BTreeSet::new();
+    figures.retain(|figure| known.insert(figure.name.clone()));
 }
 
 impl Summary {

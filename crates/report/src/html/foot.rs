@@ -56,8 +56,8 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          <dt>Fairness</dt><dd>Jain’s index, (Σx)² / (n Σx²), of the rates at which payload arrived, \
          in order or not, of the long flows: those with unlimited data that run to the end, from the \
          last of their starts on (of a part of the run: through all of it). Each rate is over the \
-         flow’s max-min fair rate beside all listed flows that are active, those that stop or have \
-         a size too; by weight where a law has an option for it.</dd>\n\
+         flow’s max-min fair rate beside all listed flows that are active, those that stop, \
+         have a size or a constant rate too; by weight where a law has an option for it.</dd>\n\
          <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
          Slowdown is that over the time the flow would take alone. Medians and percentiles leave \
          out flows of no given size (of one that is told to stop the table says when all had arrived) and those that had \

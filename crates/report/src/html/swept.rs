@@ -87,7 +87,7 @@ pub fn render_sweep_with(
     out += "<section aria-labelledby=\"h-lines\"><h2 id=\"h-lines\">Against a parameter</h2>\n\
             <p class=\"note\">A point is the mean over the seeds, its bar the 95 % interval of the mean \
             (Student’s t), which tables have as ±. A point without a bar has one seed, the same value \
-            from every seed, or is a maximum or percentile: tables then have the least and the largest \
+            from every seed, or is a maximum, a minimum, or a p95 or above: tables then have the least and the largest \
             of the seeds, as (a to b).</p>\n";
     out += &links.unwrap_or_default();
     out += "<figure id=\"lines\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";

@@ -129,7 +129,7 @@ fn flows(summary: &Summary, limit: usize) -> String {
             of_run(bytes(f.delivered_bytes)),
             f.size_bytes.map_or("unlimited".into(), bytes),
             seconds(Some(f.start_s)),
-            seconds(f.completion_s),
+            seconds(f.completion_s.filter(|_| summary.has_begun(f))),
             of_run(bytes(f.retransmitted_bytes)),
             of_run(count(f.retransmitted_packets)),
             seconds(f.rtt_mean_s),

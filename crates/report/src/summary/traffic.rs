@@ -54,7 +54,7 @@ pub struct TrafficSummary {
 impl TrafficSummary {
     pub(super) fn of(info: &TrafficInfo) -> TrafficSummary {
         let load = info.load.as_ref();
-        let expected = info.per_second.map(|flows| flows * info.arriving.secs());
+        let expected = info.expected;
         TrafficSummary {
             name: info.name.clone(),
             law: info.law.clone(),
@@ -85,8 +85,7 @@ impl TrafficSummary {
         // The load is that of the time in which flows arrive, the utilisation that of the run.
         let asked = load * (self.arriving_s / summary.measured_s()).min(1.0);
         let arrived = asked * self.arrived_bytes as f64 / expected;
-        let again = arrived * self.retransmitted_bytes as f64 / (self.arrived_bytes.max(1) as f64);
-        let rest = link.utilisation - arrived - again;
+        let rest = link.utilisation - arrived;
         let mut text = format!(
             "Utilisation of {} is {}, for a load of {}: ",
             clip(name, NAME),
@@ -106,12 +105,14 @@ impl TrafficSummary {
             self.arrived_bytes as f64 / expected,
             percent(arrived)
         );
-        if again >= HARDLY {
-            text += &format!("; retransmissions add {}", percent(again));
-        }
+        let before = match summary.measured_from_s {
+            Some(_) => ", flows that began before the measured part",
+            None => "",
+        };
         if rest >= HARDLY {
             text += &format!(
-                "; {} more are other flows, and what a load leaves out: congestion headers, handshakes and acknowledgements",
+                "; {} more are other flows{before}, data sent again after losses further on, and what a load \
+                 leaves out: congestion headers, handshakes and acknowledgements",
                 percent(rest)
             );
         } else if rest <= -HARDLY {

@@ -59,7 +59,7 @@ fn usual(comparison: &Comparison, options: &TableOptions) -> String {
         out += &format!("\n{}", options.style().bold("Goodput, delay, loss and power of flows"));
         out += &part(comparison, of(About::Flows), options);
         let about = "goodput: mean of listed flows; delays and losses: all packets of all flows; \
-                     power: all goodput over the mean RTT";
+                     power: goodput of listed flows over the mean RTT";
         out += &note(about, options);
     }
     if of(About::Sizes).next().is_some() {

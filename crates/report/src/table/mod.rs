@@ -306,7 +306,7 @@ fn flows(run: &Run, options: &TableOptions) -> String {
             f.law.clone(),
             of_run(rate(f.goodput_bps)),
             of_run(percent(f.share)),
-            seconds(f.completion_s),
+            seconds(f.completion_s.filter(|_| run.summary.has_begun(f))),
             of_run(count(f.retransmitted_packets)),
             seconds(f.rtt_mean_s),
             seconds(f.rtt_min_s),
@@ -437,8 +437,9 @@ fn pausing_trouble(run: &Run, options: &TableOptions) -> String {
 fn totals(run: &Run, options: &TableOptions) -> String {
     let c = &run.summary.conservation;
     let sign = if c.holds() { "=" } else { "≠" };
+    let whole = if run.summary.measured_from_s.is_some() { ", whole run" } else { "" };
     let text = format!(
-        "packets: {} sent {sign} {} delivered + {} dropped + {} in flight",
+        "packets{whole}: {} sent {sign} {} delivered + {} dropped + {} in flight",
         count(c.sent_packets),
         count(c.delivered_packets),
         count(c.dropped_packets),

@@ -58,7 +58,8 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
         notes.push("± is half the 95 % interval of the mean over the seeds".to_string());
     }
     if cells.iter().any(|cell| cell.ranges.iter().any(Option::is_some)) {
-        let about = "(a to b), of maxima and percentiles: the least and the largest of the seeds";
+        let about =
+            "(a to b), of maxima, minima, p95 and above: the least and the largest of the seeds";
         notes.push(about.to_string());
     }
     if sweep.missing_runs > 0 {

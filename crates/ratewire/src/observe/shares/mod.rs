@@ -1,10 +1,10 @@
 //! Measures how fairly flows share over time, and how soon after each change.
 //!
 //! It looks at *contenders*: listed flows with unlimited data or of a given size, whose receiver
-//! reads at once. The fair rates are max-min over the current rates of links (for a trace, the mean
-//! rate). At a single bottleneck they are proportional to the flows' weights, which are equal
-//! unless a law's option changes them. Only proportions count, because headers and other traffic
-//! lower all rates.
+//! reads at once. Flows of constant rate take part, but are not judged. The fair rates are max-min
+//! over the current rates of links (for a trace, the mean rate). At a single bottleneck they are
+//! proportional to the flows' weights, which are equal unless a law's option changes them. Only
+//! proportions count, because headers and other traffic lower all rates.
 //!
 //! A run is divided into *periods* between changes: contenders join or leave, links change their
 //! rate, go down or up. Periods of at least two contenders are divided into windows, each fair or
@@ -19,7 +19,7 @@ use ratewire_statistics::max_min;
 use ratewire_units::{Bytes, Time};
 
 use period::Period;
-use plan::{Plan, Step};
+use plan::{Contender, Plan, Step};
 
 /// Processes the samples of a run as they arrive.
 pub(crate) struct Shares {
@@ -196,17 +196,25 @@ impl Shares {
         }
     }
 
-    fn members(&self) -> Vec<usize> {
-        (0..self.is_active.len()).filter(|i| self.is_active[*i]).collect()
+    fn active(&self) -> impl Iterator<Item = usize> {
+        (0..self.is_active.len()).filter(|i| self.is_active[*i])
     }
 
     /// Computes the fair rates of all that are active.
     fn share_anew(&mut self) {
-        let rates: Vec<f64> =
+        let mut rates: Vec<f64> =
             self.links.iter().map(|(bps, up)| if *up { *bps } else { 0.0 }).collect();
-        let members = self.members();
+        let members: Vec<usize> = self.active().collect();
         let contenders = members.iter().map(|i| &self.plan.contenders[*i]);
-        let paths: Vec<_> = contenders.map(|c| (c.path.clone(), c.weight)).collect();
+        let way = |c: &Contender| {
+            // What bounds a flow's rate is as a link of its own.
+            let own = c.most.map(|most| {
+                rates.push(most);
+                rates.len() - 1
+            });
+            (c.path.iter().copied().chain(own).collect(), c.weight)
+        };
+        let paths: Vec<_> = contenders.map(way).collect();
         self.fair.fill(0.0);
         for (i, fair) in members.into_iter().zip(max_min(&rates, &paths)) {
             self.fair[i] = fair;
@@ -214,7 +222,8 @@ impl Shares {
     }
 
     fn begin_period(&mut self, event: String, at: Time, from: Time) {
-        let members = self.members();
+        let is_judged = |i: &usize| self.plan.contenders[*i].most.is_none();
+        let members: Vec<usize> = self.active().filter(is_judged).collect();
         if members.len() < 2 {
             return;
         }

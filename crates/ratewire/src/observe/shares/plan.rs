@@ -16,9 +16,13 @@ pub(super) struct Plan {
     pub(super) changes: VecDeque<Planned>,
 }
 
+/// A flow that has a part of the links on its path.
 pub(super) struct Contender {
     pub(super) name: String,
     pub(super) path: Vec<usize>,
+    /// The most that it takes, in bits per second with headers: a flow of constant rate, whose own
+    /// share is not judged.
+    pub(super) most: Option<f64>,
     pub(super) weight: f64,
     /// Round-trip time without queues.
     pub(super) round_trip: Duration,
@@ -50,16 +54,18 @@ impl Plan {
         // A setup with an invalid path cannot run, and the engine reports why.
         let mut pathfinder = setup.pathfinder().ok();
         let whole = setup.flows.iter().enumerate();
-        let whole = whole.filter(|(id, flow)| contends(flow) && !setup.ensembles.has_edge(*id));
+        let whole = whole.filter(|(id, flow)| takes_part(flow) && !setup.ensembles.has_edge(*id));
         for (id, flow) in whole {
             let Some((out, back)) = pathfinder.as_mut().and_then(|r| ways(r, flow, id)) else {
                 continue;
             };
             let delay = |link: &LinkId| setup.network.links[link.index()].delay;
             let place = contenders.len();
-            places[id] = Some(place);
+            let most = constant_rate(setup, flow);
+            places[id] = Some(place).filter(|_| most.is_none());
             contenders.push(Contender {
                 name: flow.name.clone(),
+                most,
                 path: out.iter().map(|link| link.index()).collect(),
                 weight: setup.weight(id),
                 round_trip: out.iter().chain(&back).map(delay).fold(Duration::ZERO, |a, b| a + b),
@@ -101,11 +107,19 @@ impl Plan {
     }
 }
 
-/// Whether the flow takes all the rate that it gets, and starts.
-fn contends(flow: &FlowSpec) -> bool {
-    matches!(flow.app.writer, Writer::Unlimited | Writer::Sized(_))
+/// Whether the flow takes all the rate that it gets, or a constant one, and starts.
+fn takes_part(flow: &FlowSpec) -> bool {
+    matches!(flow.app.writer, Writer::Unlimited | Writer::Sized(_) | Writer::Constant { .. })
         && flow.app.reader == Reader::Immediate
         && flow.stop.is_none_or(|stop| stop > flow.start)
+}
+
+/// Rate with headers of a flow whose application writes at a constant rate.
+fn constant_rate(setup: &Setup, flow: &FlowSpec) -> Option<f64> {
+    let Writer::Constant { rate } = flow.app.writer else { return None };
+    let packet = flow.transport.packet.as_f64();
+    let headers = flow.transport.headers + setup.laws[flow.law].header_len();
+    Some(rate.bps() as f64 * packet / (packet - headers.as_f64()).max(1.0))
 }
 
 /// Links of the path there, and of the path back.

@@ -1,7 +1,7 @@
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::Change;
 use ratewire_sim::dumbbell::{BOTTLENECK, Dumbbell};
-use ratewire_transport::{App, Reader};
+use ratewire_transport::{App, Reader, Writer};
 use ratewire_units::{Duration, Rate};
 
 use super::*;
@@ -168,4 +168,22 @@ fn what_is_due_to_a_flow_follows_from_all_that_ran_beside_it() {
     for (due, seconds) in due.iter().zip(expected) {
         assert!((due.expect("a contender") - 8e6 * seconds).abs() < 1.0, "{due:?} {expected:?}");
     }
+}
+
+#[test]
+fn flows_of_constant_rate_take_their_part_and_are_not_judged() {
+    let mut setup = setup(3);
+    setup.flows[2].app.writer = Writer::Constant { rate: Rate::from_mbps(2) };
+    let shared = shared(&setup, 80, |_| vec![50, 50, 900]);
+    let events: Vec<(&str, u64, Option<f64>)> =
+        shared.settlings.iter().map(|s| (s.event.as_str(), s.flows, s.took_s)).collect();
+    assert_eq!(events, [("f3 joins at 2 s", 2, Some(0.0))]);
+    assert_eq!(shared.jain_over_time(), Some(1.0));
+    // 8 Mbit/s for a second, two halves of it for another, and then of what is left of it.
+    let config = &setup.flows[2].transport;
+    let payload = (config.packet - config.headers).as_f64() / config.packet.as_f64();
+    let left = (8e6 - 2e6 / payload) / 2.0;
+    let due = shared.due[0].expect("a contender");
+    assert!((due - (8e6 + 4e6 + 6.0 * left)).abs() < 1.0, "{due}");
+    assert_eq!(shared.due[2], None);
 }

@@ -171,7 +171,7 @@ fn run_note(comparison: &Comparison) -> String {
     let dots = match comparison.seeds.len() {
         1 => "",
         _ => {
-            "Dots are means over the seeds, bars their 95 % intervals; of maxima and percentiles bars go from \
+            "Dots are means over the seeds, bars their 95 % intervals; of maxima, minima, p95 and above bars go from \
               the least to the largest seed, and strokes are seeds. "
         }
     };

@@ -70,10 +70,14 @@ pub(super) fn topology(runs: &[Run]) -> String {
 
 /// The choice of the law whose utilisation the colours show.
 fn switch(runs: &[Run]) -> String {
+    let part = match runs.first().and_then(|run| run.summary.measured_from_s) {
+        Some(_) => "the measured part",
+        None => "the run",
+    };
     if runs.len() < 2 {
-        return "<span>Utilisation over the run</span>".into();
+        return format!("<span>Utilisation over {part}</span>");
     }
-    let mut out = String::from("<label>Utilisation under <select id=\"net-law\">");
+    let mut out = format!("<label>Utilisation over {part}, under <select id=\"net-law\">");
     for (i, label) in run_labels(runs).iter().enumerate() {
         out.push_str(&format!("<option value=\"{i}\">{}</option>", name(label)));
     }
