@@ -7,7 +7,7 @@ use ratewire_units::{Duration, Rate};
 
 use crate::InputError;
 use crate::location::{Location, quoted};
-use crate::tally::Tally;
+use crate::tally::{Departure, Tally};
 use crate::vocabulary::{Meaning, Part, Quantity, meaning};
 
 /// An attribute as its file states it.
@@ -32,7 +32,19 @@ impl<'a> Attribute<'a> {
     }
 
     fn says_nothing(&self) -> bool {
-        !self.is_compound && self.value.trim().is_empty()
+        matches!(self.value.trim(), "" | "[]" | "{}")
+    }
+
+    /// Whether the value reads like a rate: `155 Mbps`.
+    fn is_rate(&self) -> bool {
+        let unit = self.split().map_or("", |(_, unit)| unit);
+        unit.contains(['b', 'B']) && Quantity::Rate.unit(unit).is_some()
+    }
+
+    /// Whether the value stands for one that is missing, in a place where text is none.
+    fn is_missing(&self) -> bool {
+        let names = ["null", "none", "nan", "n/a", "unknown", "?"];
+        names.iter().any(|name| self.value.trim().eq_ignore_ascii_case(name))
     }
 
     /// The number, and the unit behind it.
@@ -91,6 +103,7 @@ pub(crate) fn of_node<'a>(
         }
         match meaning_of(Part::Node, &attribute) {
             Some(Meaning::Label(rank)) => drop(label.offer(rank, attribute)),
+            Some(Meaning::Longitude | Meaning::Latitude) if attribute.is_missing() => {}
             Some(Meaning::Longitude) => longitude = Some(attribute),
             Some(Meaning::Latitude) => latitude = Some(attribute),
             Some(Meaning::Internal) => facts.is_external = !flag(&attribute)?,
@@ -134,6 +147,7 @@ pub(crate) fn of_link<'a>(
         }
         match meaning_of(Part::Link, &attribute) {
             Some(Meaning::Label(rank)) => drop(label.offer(rank, attribute)),
+            Some(Meaning::Quantity { .. }) if attribute.is_missing() => {}
             Some(Meaning::Quantity { quantity, rank, .. }) => {
                 let worse = best.entry(quantity).or_default().offer(rank, attribute);
                 // The Topology Zoo states LinkSpeedRaw in other units, too.
@@ -156,13 +170,18 @@ pub(crate) fn of_link<'a>(
             measure(quantity, &attribute, units, tally).map(Some)
         }
     };
-    Ok(LinkFacts {
-        // Files say 0 for "not known".
-        rate: value(Quantity::Rate)?.map(rate_of).filter(|rate| *rate != Rate::ZERO),
-        delay: value(Quantity::Delay)?.map(Duration::from_secs_f64),
-        length_km: value(Quantity::Length)?,
-        label: label.taken().map(|label| label.value.into_owned()),
-    })
+    // Files say 0 for "not known".
+    let rate = value(Quantity::Rate)?.map(rate_of).filter(|rate| *rate != Rate::ZERO);
+    let delay = value(Quantity::Delay)?.map(Duration::from_secs_f64);
+    let length_km = value(Quantity::Length)?;
+    let label = label.taken();
+    if let (Some(label), None) = (&label, rate)
+        && label.is_rate()
+    {
+        tally.departs(Departure::RateAsLabel, label.at);
+    }
+    let label = label.map(|label| label.value.into_owned());
+    Ok(LinkFacts { rate, delay, length_km, label })
 }
 
 fn is_speed(attribute: &Attribute<'_>) -> bool {

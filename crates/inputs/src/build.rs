@@ -86,9 +86,14 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// The index of the node with an id, if there is one.
+    pub(crate) fn get(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
     /// The index of the node with an id that an edge or demand refers to.
     pub(crate) fn find(&self, at: Location<'_>, id: &str) -> Result<usize, InputError> {
-        self.by_id.get(id).copied().ok_or_else(|| {
+        self.get(id).ok_or_else(|| {
             at.error(
                 format!("a reference to the node {}, which is not there", quoted(id)),
                 "ids of nodes in the same file",
@@ -146,6 +151,7 @@ impl<'a> Builder<'a> {
             ));
         }
         self.place();
+        self.note_mirrors();
         for edge in &mut self.edges {
             if edge.length_km.is_none() {
                 edge.length_km = great_circle_km(&self.nodes[edge.a], &self.nodes[edge.b]);
@@ -160,6 +166,19 @@ impl<'a> Builder<'a> {
             demands: self.demands,
             notes: self.tally.notes(),
         })
+    }
+
+    /// Notes that every cable has an opposite one: the file may list each cable from both ends.
+    fn note_mirrors(&mut self) {
+        let cables = self.edges.iter().filter(|edge| !edge.is_one_way);
+        let mut balance: BTreeMap<(usize, usize), i64> = BTreeMap::new();
+        for edge in cables.clone() {
+            let way = if edge.a < edge.b { 1 } else { -1 };
+            *balance.entry((edge.a.min(edge.b), edge.a.max(edge.b))).or_default() += way;
+        }
+        if !balance.is_empty() && balance.values().all(|balance| *balance == 0) {
+            self.tally.mirrors(cables.count());
+        }
     }
 
     /// Gives nodes the coordinates that are drawn, if they are degrees. A drawing's are outside of

@@ -2,13 +2,15 @@
 
 use crate::location::{Location, quoted};
 use crate::topology::Topology;
-use crate::{InputError, brite, gml, graphml, node_link, sndlib_native, sndlib_xml, xml};
+use crate::{
+    InputError, brite, gml, graphml, node_link, rocketfuel, sndlib_native, sndlib_xml, xml,
+};
 
 /// Reads a topology in any of the formats.
 ///
 /// The extension decides where it is `.graphml`, `.json` or `.gml`; the content does otherwise.
 /// Text that starts with `{` is node-link JSON, XML whose root is `graphml` or `network` is GraphML
-/// or SNDlib XML, and GML, BRITE and SNDlib's native format are known by how they begin.
+/// or SNDlib XML, and the other formats are known by how they begin.
 ///
 /// # Errors
 /// When the format is none of these, or its reader refuses the text. The error names other formats
@@ -47,6 +49,9 @@ pub fn topology(file: &str, text: &str) -> Result<Topology, InputError> {
     if brite::is_brite(text) {
         return brite::parse(file, text);
     }
+    if rocketfuel::is_rocketfuel(text) {
+        return rocketfuel::parse(file, text);
+    }
     let foreign = foreign(start);
     if extension.eq_ignore_ascii_case("gml") || (foreign.is_none() && gml::is_gml(text)) {
         return gml::parse(file, text);
@@ -58,7 +63,7 @@ pub fn topology(file: &str, text: &str) -> Result<Topology, InputError> {
     ));
     Err(Location::line(file, 1).error(
         found,
-        "GraphML, GML, node-link JSON, SNDlib (XML or native) or BRITE",
+        "GraphML, GML, node-link JSON, SNDlib, BRITE or Rocketfuel's weights and latencies",
         remedy,
     ))
 }
@@ -77,7 +82,10 @@ fn foreign(text: &str) -> Option<(&'static str, &'static str)> {
             "convert it: networkx.write_graphml(networkx.read_pajek(FILE), NEW)",
         ));
     }
-    if first.contains(" -> ") && first.contains('@') {
+    // A line of a router ends in its name and its distance from the network; one of a neighbour's
+    // begins with a minus.
+    let is_router = |line: &str| line.contains('=') && line.contains(" -> <");
+    if text.lines().take(500).any(is_router) {
         return Some((
             "a Rocketfuel map (.cch)",
             "each line is a router, its place and its neighbours: write them as node-link JSON, \
@@ -102,15 +110,15 @@ fn foreign(text: &str) -> Option<(&'static str, &'static str)> {
             "write its links as [[link]] with `between`, kind = \"custom\", or as node-link JSON",
         ));
     }
-    let fields: Vec<&str> = first.split_whitespace().collect();
-    if let [a, b, number] = fields.as_slice()
-        && number.parse::<f64>().is_ok()
-        && [a, b].iter().all(|name| name.contains(",+") || name.parse::<f64>().is_err())
-    {
+    let numbers = |line: &str| {
+        let fields = line.split_whitespace().map(|field| field.parse::<f64>());
+        fields.collect::<Result<Vec<f64>, _>>().ok().map(|numbers| numbers.len())
+    };
+    let mut lines = text.lines().map(numbers);
+    if let (Some(Some(2)), Some(Some(3))) = (lines.next(), lines.next()) {
         return Some((
-            "a list of edges, as Rocketfuel's weights and latencies are",
-            "convert it: networkx.write_graphml(networkx.read_weighted_edgelist(FILE), NEW), with \
-             weight renamed to delay if it is one in ms",
+            "a topology of Inet",
+            "write its edges (the rows behind the nodes) as node-link JSON",
         ));
     }
     None
@@ -141,6 +149,8 @@ mod tests {
         assert_eq!(topology("x.txt", native).unwrap().nodes.len(), 1);
         let brite = "Topology: ( 1 Nodes, 0 Edges )\nNodes: (1)\n0 1 1";
         assert_eq!(topology("x", brite).unwrap().nodes.len(), 1);
+        let rocketfuel = "A,+B1 C,+D2 5\nC,+D2 A,+B1 5";
+        assert_eq!(topology("x", rocketfuel).unwrap().nodes.len(), 2);
         assert!(error("x.xml", "<svg/>").starts_with("x.xml:1: found the root element \"svg\""));
         assert!(error("x", "").contains("found text that is no topology"));
     }
@@ -156,11 +166,8 @@ mod tests {
                 "a Rocketfuel map",
                 "node-link JSON",
             ),
-            (
-                "Adelaide,+Australia1 Perth,+Australia2 4.5",
-                "Rocketfuel's weights",
-                "weighted_edgelist",
-            ),
+            ("-4438   =208.172.146.62 r1\n1 @? (1) -> <2> \t=x r0", "a Rocketfuel map", "JSON"),
+            ("2 1\n0 5625 2473\n1 4505 4098\n0 1 5", "a topology of Inet", "node-link JSON"),
             ("name: lab\ntopology:\n  nodes:\n    a:\n", "a containerlab topology", "[[link]]"),
             ("#!/usr/bin/python\nfrom mininet.topo import Topo", "a Mininet script", "[[link]]"),
             ("<gexf/>", "the root element \"gexf\"", "read_gexf"),

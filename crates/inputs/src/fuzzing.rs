@@ -3,8 +3,8 @@
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::{
-    arrivals, brite, cdf, cooked, detect, gml, graphml, mahimahi, node_link, sndlib_native,
-    sndlib_xml, topology,
+    arrivals, brite, cdf, cooked, detect, gml, graphml, mahimahi, node_link, rocketfuel,
+    sndlib_native, sndlib_xml, topology,
 };
 
 /// Reads `data` as every kind of trace and table.
@@ -56,6 +56,7 @@ pub fn topologies(data: &[u8]) {
         sndlib_xml::parse,
         sndlib_native::parse,
         brite::parse,
+        rocketfuel::parse,
         detect::topology,
     ];
     for read in readers {

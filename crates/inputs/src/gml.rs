@@ -159,7 +159,7 @@ impl<'a> Entry<'a> {
     fn attribute(self) -> Attribute<'a> {
         let (value, is_compound) = match self.value {
             Value::One(value) => (value, false),
-            Value::List(_) => (Cow::Borrowed(""), true),
+            Value::List(list) => (Cow::Borrowed(if list.is_empty() { "" } else { "[ ]" }), true),
         };
         Attribute { is_compound, ..Attribute::new(self.key, value, self.at) }
     }

@@ -16,8 +16,9 @@
 //! | [`sndlib_xml`] | SNDlib XML 1.0 | [`topology::Topology`] |
 //! | [`sndlib_native`] | SNDlib's native format 1.0 | [`topology::Topology`] |
 //! | [`brite`] | BRITE | [`topology::Topology`] |
+//! | [`rocketfuel`] | Rocketfuel's weights and latencies | [`topology::Topology`] |
 //!
-//! [`detect::topology`] picks among the last six.
+//! [`detect::topology`] picks among the last seven.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -38,6 +39,7 @@ mod load;
 mod location;
 pub mod mahimahi;
 pub mod node_link;
+pub mod rocketfuel;
 mod rows;
 mod sndlib;
 pub mod sndlib_native;

@@ -20,7 +20,7 @@ pub(crate) fn set_unit<'a>(
         None => builder.tally.note(
             file,
             "no unit of capacities and demands: they are read in Mbit/s",
-            "state it: <unit>MBITPERSEC</unit> in <meta>, or unit = MBITPERSEC in META",
+            "state the unit where the file describes itself: MBITPERSEC in meta",
         ),
         Some((text, at)) => {
             let size = rate_unit(text).ok_or_else(|| {

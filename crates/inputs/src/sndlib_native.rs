@@ -44,8 +44,10 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
             "LINKS" => links = tokens.rows()?,
             "DEMANDS" => demands = tokens.rows()?,
             name => {
-                builder.tally.unused_name(Part::Graph, name, tokens.at(section));
-                tokens.skip()?;
+                let at = tokens.at(section);
+                if !tokens.row()?.is_empty() {
+                    builder.tally.unused_name(Part::Graph, name, at);
+                }
             }
         }
     }
@@ -246,10 +248,6 @@ impl<'a> Tokens<'a> {
         Ok(self.words[start..self.next - 1].to_vec())
     }
 
-    fn skip(&mut self) -> Result<(), InputError> {
-        self.row().map(drop)
-    }
-
     /// The rows of the section: a row begins with each word that begins a line.
     fn rows(&mut self) -> Result<Vec<Vec<Word<'a>>>, InputError> {
         let mut rows: Vec<Vec<Word<'a>>> = Vec::new();
@@ -283,7 +281,7 @@ mod tests {
         LINKS (\n  L1 ( Hamburg Berlin ) 2488.00 0.00 0.00 7.00 ( )\n\
         L2 ( Berlin Bonn ) 0.00 0.00 0.00 0.00 ( 622.00 2.00 155.00 1.00 )\n)\n\
         DEMANDS (\n  D1 ( Hamburg Bonn ) 2 60.25 UNLIMITED\n  D2 ( Bonn Berlin ) 1 5.00 3\n)\n\
-        ADMISSIBLE_PATHS (\n)\n";
+        ADMISSIBLE_PATHS (\n D1 ( p ( L1 L2 ) )\n)\nEMPTY ( )\n";
 
     #[test]
     fn reads_what_the_xml_form_gives() {
@@ -333,8 +331,6 @@ mod tests {
         assert!(refused("( Hamburg Bonn ) 2", "( Hamburg Bonn ) -2").contains("routing unit"));
         assert!(refused("D1 ( Hamburg Bonn )", "D1").starts_with("t:17: found \"D1\" without"));
         assert!(refused("type: network", "type: model").contains("no header of an SNDlib network"));
-        assert!(
-            refused("ADMISSIBLE_PATHS (\n)", "ADMISSIBLE_PATHS (\n").contains("without an end")
-        );
+        assert!(refused("EMPTY ( )", "EMPTY ( ").contains("without an end"));
     }
 }

@@ -27,6 +27,8 @@ pub(crate) enum Departure {
     ByPlace,
     /// A link whose capacity is the smallest of several on offer.
     SmallestModule,
+    /// A link without a rate, but with a label that reads like one.
+    RateAsLabel,
 }
 
 /// Counts of what is not used, or not used as it stands.
@@ -65,6 +67,17 @@ impl<'a> Tally<'a> {
     /// Counts a departure.
     pub(crate) fn departs(&mut self, departure: Departure, at: Location<'a>) {
         count(&mut self.departures, departure, at);
+    }
+
+    /// Notes that `count` links are each other's opposites.
+    pub(crate) fn mirrors(&mut self, count: usize) {
+        self.others.push(Note {
+            line: None,
+            text: format!(
+                "each of the {count} links has an opposite one: all are cables, in parallel"
+            ),
+            help: "if the file lists each direction of a cable, arcs = \"pairs\" joins them".into(),
+        });
     }
 
     /// Adds a note.
@@ -172,6 +185,10 @@ impl Departure {
             Departure::SmallestModule => (
                 format!("{} with modules to choose from: the smallest is taken", of("link")),
                 "set another capacity with [[link]], or pre-install one in the file",
+            ),
+            Departure::RateAsLabel => (
+                format!("{} without a rate, whose label reads like one", of("link")),
+                "give them a `capacity`: labels are not read as rates",
             ),
         }
     }

@@ -168,7 +168,7 @@ fn graph(plain: &str) -> Option<Meaning> {
         "name" => Some(Meaning::Label(0)),
         "label" => Some(Meaning::Label(1)),
         "network" => Some(Meaning::Label(2)),
-        "capacityunit" | "bandwidthunit" => Some(Meaning::Unit(Quantity::Rate)),
+        "unit" | "capacityunit" | "bandwidthunit" => Some(Meaning::Unit(Quantity::Rate)),
         "delayunit" | "latencyunit" => Some(Meaning::Unit(Quantity::Delay)),
         "distanceunit" | "lengthunit" => Some(Meaning::Unit(Quantity::Length)),
         _ => remark(
@@ -269,6 +269,9 @@ fn prefix(text: &str) -> Option<f64> {
         "m" | "M" => Some(1e6),
         "g" | "G" => Some(1e9),
         "t" | "T" => Some(1e12),
+        "ki" | "Ki" => Some(1024.0),
+        "mi" | "Mi" => Some(1024.0 * 1024.0),
+        "gi" | "Gi" => Some(1024.0 * 1024.0 * 1024.0),
         _ => None,
     }
 }
@@ -338,6 +341,7 @@ mod tests {
             ("Tbit/s", 1e12),
             ("MB/s", 8e6),
             ("B/s", 8.0),
+            ("Mibit", 1_048_576.0),
         ] {
             assert_eq!(rate_unit(text), Some(size), "{text}");
         }

@@ -32,6 +32,7 @@ fn damaged() -> impl Strategy<Value = Vec<u8>> {
         "triangle.xml",
         "small.json",
         "places.json",
+        "latencies.intra",
         "small.gml",
         "small.brite",
         "native.txt",

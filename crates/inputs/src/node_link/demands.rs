@@ -1,10 +1,11 @@
 //! Demands: a matrix or a list.
 
 use super::ends::Ends;
-use super::pieces::{need, objects};
+use super::pieces::{SOURCE, TARGET, need, objects};
 use crate::InputError;
 use crate::build::Builder;
 use crate::json::Json;
+use crate::sndlib;
 use crate::vocabulary::{Meaning, Part, meaning};
 
 /// Adds the demands that a piece of the file holds.
@@ -13,25 +14,30 @@ pub(super) fn add<'a>(
     ends: &Ends<'a>,
     json: Json<'a>,
 ) -> Result<(), InputError> {
-    // SNDlib's unit, unless the file states another.
-    builder.units.rate = builder.units.rate.or(Some(1e6));
     let mut list = Vec::new();
     if json.is_array() {
         let what = "a demand: an object with source, target and value";
         for (json, mut demand) in objects(json, what)? {
             let mut end = |names| ends.find(builder, need(json, &mut demand, names)?);
-            let from = end(&["source", "src", "from", "origin"])?;
-            let to = end(&["target", "dst", "to", "destination"])?;
-            let values = ["value", "demandValue", "demand", "rate", "bandwidth", "traffic"];
+            let from = end(SOURCE)?;
+            let to = end(TARGET)?;
+            let values =
+                ["value", "demand_value", "demandValue", "demand", "rate", "bandwidth", "traffic"];
             let value = need(json, &mut demand, &values)?.attribute("demand");
-            list.push(((from, to), json.at(), builder.rate(&value)?));
+            let unit = demand.remove("routing_unit").map(|unit| unit.attribute("routing unit"));
+            let rate = sndlib::demand(builder, &value, unit.as_ref())?;
+            list.push(((from, to), json.at(), rate));
+            // SNDlib says so of demands that may take any path.
+            demand.retain(|_, other| !other.is_null() && other.raw != "\"UNLIMITED\"");
             for (name, other) in demand {
-                if meaning(Part::Demand, &name) != Some(Meaning::Remark) && !other.is_null() {
+                if meaning(Part::Demand, &name) != Some(Meaning::Remark) {
                     builder.tally.unused_name(Part::Demand, &name, other.at());
                 }
             }
         }
     } else {
+        // TopoHub's unit, unless the file states another.
+        builder.units.rate = builder.units.rate.or(Some(1e6));
         let allowed = "demands: an object {from: {to: Mbit/s}} of node ids";
         for (from, row) in json.object(allowed)? {
             let from = builder.find(row.at(), &from)?;

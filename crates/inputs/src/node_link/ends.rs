@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::pieces::{Objects, lacks};
+use super::pieces::{Objects, SOURCE, TARGET, lacks};
 use crate::InputError;
 use crate::build::Builder;
 use crate::json::{Json, Object};
@@ -17,11 +17,17 @@ pub(super) struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
+    /// `keys` are the ids of nodes that are members of an object.
     pub(super) fn of(
         nodes: &Objects<'a>,
+        keys: &[String],
         links: &Objects<'a>,
         is_networkx_1: bool,
     ) -> Result<Ends<'a>, InputError> {
+        if !keys.is_empty() {
+            let ids = keys.iter().map(|key| Cow::Owned(key.clone())).collect();
+            return Ok(Ends { ids, are_places: false });
+        }
         let has_ids = nodes.iter().any(|(_, node)| node.contains_key("id"));
         // An id and whether it is a string: 0 and "0" are not the same.
         let mut exact = BTreeSet::new();
@@ -39,7 +45,10 @@ impl<'a> Ends<'a> {
             }
         }
         let (mut are_ids, mut are_places) = (true, !links.is_empty());
-        for end in links.iter().flat_map(|(_, link)| [link.get("source"), link.get("target")]) {
+        let end = |link: &Object<'a>, names: &[&str]| {
+            names.iter().find_map(|name| link.get(*name)).copied()
+        };
+        for end in links.iter().flat_map(|(_, link)| [end(link, SOURCE), end(link, TARGET)]) {
             let Some(end) = end else { continue };
             are_ids &= exact.contains(&(end.number().is_none(), end.id()));
             are_places &= end.raw.parse::<usize>().is_ok_and(|place| place < nodes.len());

@@ -3,6 +3,11 @@
 use crate::InputError;
 use crate::json::{Json, Object};
 
+/// Names of the node at which a link or a demand begins.
+pub(super) const SOURCE: &[&str] = &["source", "src", "from", "origin"];
+/// Names of the node at which a link or a demand ends.
+pub(super) const TARGET: &[&str] = &["target", "dst", "dest", "to", "destination"];
+
 /// Objects, each with its place.
 pub(super) type Objects<'a> = Vec<(Json<'a>, Object<'a>)>;
 
@@ -27,4 +32,27 @@ pub(super) fn lacks(json: Json<'_>, names: &[&str]) -> InputError {
         format!("an object with {names}"),
         "check that the file is node-link JSON (networkx: node_link_data(G))",
     )
+}
+
+/// Other JSON that describes graphs, by a member that it has, and what to do with it.
+const FOREIGN: &[(&str, &str)] = &[
+    ("adjacency", "convert it: node_link_data(adjacency_graph(DATA)) of networkx"),
+    ("elements", "convert it: node_link_data(cytoscape_graph(DATA)) of networkx"),
+    ("children", "convert it: node_link_data(tree_graph(DATA)) of networkx"),
+    ("switches", "of a MiniEdit file: write hosts and switches as nodes, and their links with ids"),
+    ("devices", "of an ONOS network: write its devices as nodes, and their links with ids"),
+];
+
+/// Refuses a file that is a graph of another kind.
+pub(super) fn refuse_foreign(file: Json<'_>, top: &Object<'_>) -> Result<(), InputError> {
+    let is_complete =
+        top.contains_key("nodes") && ["edges", "links"].iter().any(|k| top.contains_key(*k));
+    match FOREIGN.iter().find(|(member, _)| !is_complete && top.contains_key(*member)) {
+        None => Ok(()),
+        Some((member, remedy)) => Err(file.at().error(
+            format!("a graph of another kind, with {member:?}"),
+            "an object with nodes and edges or links",
+            *remedy,
+        )),
+    }
 }

@@ -5,7 +5,7 @@ use ratewire_inputs::topology::{Edge, Topology, propagation_delay};
 use ratewire_units::Duration;
 
 use super::Builder;
-use super::arcs::lines;
+use super::arcs::{Arcs, lines};
 use super::labels::Labels;
 use crate::context::Context;
 use crate::diagnostic::Span;
@@ -19,7 +19,11 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
     let file = section.text("file");
     let file_rates = section.switch_or("file_rates");
     let external = section.switch_or("external");
-    let are_cables = section.word_or("arcs") == "cables";
+    let arcs = match section.word_or("arcs") {
+        "cables" => Arcs::Cables,
+        "pairs" => Arcs::Pairs,
+        _ => Arcs::OneWay,
+    };
     let only_largest = section.word_or("parts") == "largest";
     // The file may give rates and delays, so the table may be left out.
     let link = b.properties_or_none("link");
@@ -53,7 +57,7 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
     }
     let edges: Vec<&Edge> =
         topology.edges.iter().filter(|edge| kept[edge.a] && kept[edge.b]).collect();
-    let lines = lines(&edges, are_cables);
+    let lines = lines(&edges, arcs);
     warn_of_vain(b, &link.value, file.value, &edges, file_rates);
     warn_of_spots(context, file, &link.value, &edges);
     if lines.iter().any(|line| line.is_one_way) && b.net.unreachable_help.is_none() {

@@ -146,6 +146,23 @@ fn opposite_arcs_are_a_cable_with_two_rates() {
 }
 
 #[test]
+fn cables_that_are_listed_from_both_ends_are_said_and_can_be_joined() {
+    let file = json(
+        "",
+        THREE,
+        r#"{"source": "a", "target": "b"}, {"source": "b", "target": "c"},
+        {"source": "b", "target": "a"}, {"source": "c", "target": "b"}"#,
+    );
+    let said = warned(LINK, &file);
+    assert!(said.contains("each of the 4 links has an opposite one"), "{said}");
+    assert!(said.contains("arcs = \"pairs\" joins them"), "{said}");
+    let all = ["a->b", "b->a", "b->c", "c->b", "b->a#2", "a->b#2", "c->b#2", "b->c#2"];
+    assert_eq!(links(&setup(LINK, &file)), all);
+    let more = format!("{LINK}\narcs = \"pairs\"");
+    assert_eq!(links(&setup(&more, &file)), all[..4]);
+}
+
+#[test]
 fn parts_are_said_and_the_largest_can_be_kept() {
     let nodes = r#"{"id": "alone"}, {"id": "a"}, {"id": "b"}, {"id": "c"}"#;
     let file = json("", nodes, r#"{"source": "a", "target": "b"}, {"source": "b", "target": "c"}"#);
