@@ -1,7 +1,7 @@
 //! Node-link JSON, as networkx, TopoHub and D3 write it.
 //!
-//! The reader takes `nodes`, `edges` or `links` (`source`, `target`; also `from`, `to` and the like)
-//! and `graph`;
+//! The reader takes `nodes`, `edges` or `links` (`source` and `target`, also `from` and `to`) and
+//! `graph`;
 //! [`crate::topology`] says what attributes mean. A node's `pos` (or `coordinates`) is longitude
 //! and latitude. A `pos` outside the range of degrees, or a layout within 1 of the origin, is a
 //! drawing's and not the globe's. `null` is no value.
