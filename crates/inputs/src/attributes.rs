@@ -127,6 +127,8 @@ pub(crate) fn of_node<'a>(
 #[derive(Default)]
 pub(crate) struct LinkFacts {
     pub(crate) rate: Option<Rate>,
+    /// Whether the rate's unit is assumed.
+    pub(crate) is_rate_assumed: bool,
     pub(crate) delay: Option<Duration>,
     pub(crate) length_km: Option<f64>,
     pub(crate) label: Option<String>,
@@ -171,9 +173,11 @@ pub(crate) fn of_link<'a>(
         }
     };
     // Files say 0 for "not known".
-    let rate = value(Quantity::Rate)?.map(rate_of).filter(|rate| *rate != Rate::ZERO);
-    let delay = value(Quantity::Delay)?.map(Duration::from_secs_f64);
-    let length_km = value(Quantity::Length)?;
+    let rate = value(Quantity::Rate)?;
+    let is_rate_assumed = rate.is_some_and(|(_, is_assumed)| is_assumed);
+    let rate = rate.map(|(bps, _)| rate_of(bps)).filter(|rate| *rate != Rate::ZERO);
+    let delay = value(Quantity::Delay)?.map(|(secs, _)| Duration::from_secs_f64(secs));
+    let length_km = value(Quantity::Length)?.map(|(km, _)| km);
     let label = label.taken();
     if let (Some(label), None) = (&label, rate)
         && label.is_rate()
@@ -181,7 +185,7 @@ pub(crate) fn of_link<'a>(
         tally.departs(Departure::RateAsLabel, label.at);
     }
     let label = label.map(|label| label.value.into_owned());
-    Ok(LinkFacts { rate, delay, length_km, label })
+    Ok(LinkFacts { rate, is_rate_assumed, delay, length_km, label })
 }
 
 fn is_speed(attribute: &Attribute<'_>) -> bool {
@@ -222,7 +226,7 @@ pub(crate) fn rate<'a>(
     units: Units,
     tally: &mut Tally<'a>,
 ) -> Result<Option<Rate>, InputError> {
-    let rate = rate_of(measure(Quantity::Rate, attribute, units, tally)?);
+    let rate = rate_of(measure(Quantity::Rate, attribute, units, tally)?.0);
     Ok(Some(rate).filter(|rate| *rate != Rate::ZERO))
 }
 
@@ -230,13 +234,13 @@ fn rate_of(bps: f64) -> Rate {
     Rate::from_bps((bps + 0.5) as u64)
 }
 
-/// A quantity in bit/s, seconds or km.
+/// A quantity in bit/s, seconds or km, and whether its unit is assumed.
 fn measure<'a>(
     quantity: Quantity,
     attribute: &Attribute<'a>,
     units: Units,
     tally: &mut Tally<'a>,
-) -> Result<f64, InputError> {
+) -> Result<(f64, bool), InputError> {
     let (usual, usual_size) = quantity.usual();
     let named = match meaning(Part::Link, &attribute.name) {
         Some(Meaning::Quantity { unit, .. }) => unit,
@@ -253,7 +257,7 @@ fn measure<'a>(
             if is_assumed {
                 tally.assumed(quantity, attribute, value);
             }
-            Ok(value)
+            Ok((value, is_assumed))
         }
         None => {
             let unit = match known {

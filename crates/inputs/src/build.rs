@@ -40,6 +40,8 @@ pub(crate) struct Builder<'a> {
     /// Places and pairs of numbers of nodes without other coordinates.
     drawn: Vec<(usize, Location<'a>, (f64, f64))>,
     edges: Vec<Edge>,
+    /// Links whose rate has no unit.
+    assumed: Vec<usize>,
     demands: Vec<Demand>,
     by_id: BTreeMap<String, usize>,
     name: Option<String>,
@@ -110,6 +112,9 @@ impl<'a> Builder<'a> {
             self.tally.departs(Departure::Loop, link.at);
             return Ok(());
         }
+        if facts.is_rate_assumed && facts.rate.is_some() {
+            self.assumed.push(self.edges.len());
+        }
         self.edges.push(Edge {
             a,
             b,
@@ -151,6 +156,7 @@ impl<'a> Builder<'a> {
             ));
         }
         self.place();
+        self.guess_unit();
         self.note_mirrors();
         for edge in &mut self.edges {
             if edge.length_km.is_none() {
@@ -166,6 +172,21 @@ impl<'a> Builder<'a> {
             demands: self.demands,
             notes: self.tally.notes(),
         })
+    }
+
+    /// Takes rates without a unit for bit/s, if in Mbit/s even the slowest link had a Tbit/s.
+    fn guess_unit(&mut self) {
+        const TERABIT: Rate = Rate::from_mbps(1_000_000);
+        let edges = &mut self.edges;
+        let rates = self.assumed.iter().filter_map(|edge| edges[*edge].rate);
+        if rates.min().is_none_or(|slowest| slowest < TERABIT) {
+            return;
+        }
+        self.tally.assume_bits();
+        for edge in &self.assumed {
+            let rate = edges[*edge].rate.map(|rate| Rate::from_bps(rate.bps() / 1_000_000));
+            edges[*edge].rate = rate;
+        }
     }
 
     /// Notes that every cable has an opposite one: the file may list each cable from both ends.

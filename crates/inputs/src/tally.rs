@@ -36,6 +36,8 @@ pub(crate) enum Departure {
 pub(crate) struct Tally<'a> {
     unused: BTreeMap<(Part, String), Seen<'a>>,
     assumed: BTreeMap<(Quantity, String), (Seen<'a>, f64)>,
+    /// Whether rates of links without a unit are in bit/s.
+    are_bits: bool,
     departures: BTreeMap<Departure, Seen<'a>>,
     others: Vec<Note>,
 }
@@ -64,6 +66,11 @@ impl<'a> Tally<'a> {
         self.assumed.entry(key).or_insert_with(new).0.count += 1;
     }
 
+    /// Notes that rates of links without a unit are in bit/s.
+    pub(crate) fn assume_bits(&mut self) {
+        self.are_bits = true;
+    }
+
     /// Counts a departure.
     pub(crate) fn departs(&mut self, departure: Departure, at: Location<'a>) {
         count(&mut self.departures, departure, at);
@@ -90,11 +97,12 @@ impl<'a> Tally<'a> {
         let mut notes = self.others;
         for ((quantity, name), (seen, value)) in self.assumed {
             let (unit, size) = quantity.usual();
+            let number = value / size;
+            let unit = if quantity == Quantity::Rate && self.are_bits { "bit/s" } else { unit };
             let text = format!(
-                "{} has no unit ({} times) and is read in {unit} (the first: {} {unit})",
+                "{} has no unit ({} times) and is read in {unit} (the first: {number} {unit})",
                 quoted(&name),
                 seen.count,
-                value / size
             );
             let help = match quantity {
                 Quantity::Rate => "state the unit (\"10 Gbit/s\", capacity_unit of the graph)",

@@ -9,7 +9,8 @@
 //!   order, skipping names that the file gives.
 //! * Attributes mean the same in every format: a rate is called `LinkSpeedRaw` (bit/s), `capacity`,
 //!   `bandwidth` and so on, a delay `delay` or `latency`, a length `dist`, `length` or `distance`.
-//!   A number without a unit is of Mbit/s, ms or km, unless the file states another unit.
+//!   A number without a unit is of Mbit/s, ms or km, unless the file states another unit. Rates
+//!   without a unit are of bit/s if in Mbit/s even the slowest link had a Tbit/s.
 //! * A link whose file gives no length gets the great-circle distance when both ends have
 //!   coordinates, and no length otherwise.
 //! * Demands of nothing, and of a node to itself, are left out.

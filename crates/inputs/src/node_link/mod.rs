@@ -1,7 +1,7 @@
 //! Node-link JSON, as networkx, TopoHub and D3 write it.
 //!
 //! The reader takes `nodes`, `edges` or `links` (`source` and `target`, also `from` and `to`) and
-//! `graph`;
+//! `graph`, and attributes in `properties`, `data`, `opts` or `attributes` (NetJSON, Cytoscape).
 //! [`crate::topology`] says what attributes mean. A node's `pos` (or `coordinates`) is longitude
 //! and latitude. A `pos` outside the range of degrees, or a layout within 1 of the origin, is a
 //! drawing's and not the globe's. `null` is no value.
@@ -54,6 +54,15 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
     let document = Json::of_file(file, text);
     let mut top = document.object("an object with nodes and edges")?;
     top.retain(|_, value| !value.is_null());
+    let wrapped = match top.get("graph").filter(|graph| graph.is_object()) {
+        Some(graph) if !top.contains_key("nodes") => graph.object("an object with nodes")?,
+        _ => Object::new(),
+    };
+    if wrapped.contains_key("nodes") {
+        top.remove("graph");
+        top.extend(wrapped);
+        top.retain(|_, value| !value.is_null());
+    }
     refuse_foreign(document, &top)?;
     let is_one_way = top.get("directed").is_some_and(|flag| ["true", "1"].contains(&flag.raw));
     let (nodes, keys) = nodes(need(document, &mut top, &["nodes"])?)?;
@@ -148,6 +157,7 @@ fn add_node<'a>(
     defaults: &Object<'a>,
 ) -> Result<(), InputError> {
     node.remove("id");
+    flatten(&mut node)?;
     let mut drawn = None;
     for name in ["pos", "coordinates"] {
         if let Some(place) = node.remove(name).filter(|place| !place.is_null()) {
@@ -167,6 +177,19 @@ fn attributes<'a>(object: Object<'a>, defaults: &Object<'a>) -> Vec<Attribute<'a
         .collect();
     let own = object.into_iter().map(|(name, json)| json.attribute(name));
     own.chain(others).collect()
+}
+
+/// Lifts attributes that an object keeps in another one, as NetJSON and Cytoscape do.
+fn flatten<'a>(object: &mut Object<'a>) -> Result<(), InputError> {
+    for name in ["properties", "data", "opts", "attributes"] {
+        if let Some(json) = object.get(name).copied().filter(|json| json.is_object()) {
+            object.remove(name);
+            for (name, value) in json.object("attributes")? {
+                object.entry(name).or_insert(value);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Longitude and latitude: a pair, or an object with `x` and `y`.
@@ -203,6 +226,7 @@ fn add_link<'a>(
     if ends.are_places {
         builder.tally.departs(Departure::ByPlace, json.at());
     }
+    flatten(&mut link)?;
     let chosen = modules::choose(builder, json, &mut link)?;
     let mut attributes = attributes(link, defaults);
     attributes.extend(chosen);

@@ -264,3 +264,38 @@ fn sndlib_s_capacities_and_demands() {
     assert!(notes(&without)[0].starts_with("no unit of capacities and demands"));
     assert_eq!(without.edges[1].rate, Some(Rate::from_bps(100_000_000_000_000)));
 }
+
+#[test]
+fn rates_of_bits_are_known_by_their_size() {
+    let rates = |rates: &[&str]| {
+        let link = |rate| format!("{{\"source\": 0, \"target\": 1, \"bandwidth\": {rate}}}");
+        let links: Vec<String> = rates.iter().map(link).collect();
+        let topology = read(&format!(
+            "{{\"nodes\": [{{\"id\": 0}}, {{\"id\": 1}}], \"links\": [{}]}}",
+            links.join(",")
+        ));
+        let rates: Vec<u64> = topology.edges.iter().map(|e| e.rate.map_or(0, Rate::bps)).collect();
+        (rates, topology.notes[0].text.clone())
+    };
+    let (bits, said) = rates(&["10000000", "0", "40000000"]);
+    assert_eq!(bits, [10_000_000, 0, 40_000_000]);
+    assert!(said.contains("(3 times) and is read in bit/s (the first: 10000000 bit/s)"), "{said}");
+    let (mbit, said) = rates(&["10", "40000000"]);
+    assert_eq!(mbit, [10_000_000, 40_000_000_000_000]);
+    assert!(said.contains("is read in Mbit/s (the first: 10 Mbit/s)"), "{said}");
+    let (mixed, _) = rates(&["10000000", "\"5 Mbit/s\""]);
+    assert_eq!(mixed, [10_000_000, 5_000_000]);
+}
+
+#[test]
+fn attributes_in_an_object_of_their_own() {
+    let topology = read(
+        r#"{"type": "NetworkGraph", "graph": {"nodes": [{"id": "a", "properties": {"lat": 1, "lon": 20}},
+            {"id": "b", "properties": {"name": "B"}}], "edges": [{"source": "a", "target": "b",
+            "properties": {"delay": "3 ms", "cost": 2}}]}}"#,
+    );
+    assert_eq!(topology.nodes[0].latitude, Some(1.0));
+    assert_eq!(topology.nodes[1].name, "B");
+    assert_eq!(topology.edges[0].delay, Some(ratewire_units::Duration::from_millis(3)));
+    assert_eq!(notes(&topology), ["not used: of links \"cost\""]);
+}
