@@ -71,6 +71,14 @@ pub(crate) struct Units {
 }
 
 impl Units {
+    fn set(&mut self, quantity: Quantity, size: f64) {
+        match quantity {
+            Quantity::Rate => self.rate = Some(size),
+            Quantity::Delay => self.delay = Some(size),
+            Quantity::Length => self.length = Some(size),
+        }
+    }
+
     fn of(self, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::Rate => self.rate,
@@ -142,7 +150,7 @@ pub(crate) fn of_link<'a>(
 ) -> Result<LinkFacts, InputError> {
     let mut label = Best::default();
     let mut best: BTreeMap<Quantity, Best<'a>> = BTreeMap::new();
-    let mut speed_unit = None;
+    let mut beside: BTreeMap<Quantity, Attribute<'a>> = BTreeMap::new();
     for attribute in attributes {
         if attribute.says_nothing() {
             continue;
@@ -157,7 +165,7 @@ pub(crate) fn of_link<'a>(
                     tally.unused(Part::Link, &worse);
                 }
             }
-            Some(Meaning::Unit(_)) => speed_unit = Some(attribute),
+            Some(Meaning::Unit(quantity)) => drop(beside.insert(quantity, attribute)),
             Some(Meaning::Remark) => {}
             _ => tally.unused(Part::Link, &attribute),
         }
@@ -166,8 +174,8 @@ pub(crate) fn of_link<'a>(
         None => Ok(None),
         Some(attribute) => {
             let mut units = units;
-            if let (true, Some(unit)) = (is_speed(&attribute), &speed_unit) {
-                units.rate = Some(unit_of(Quantity::Rate, unit)?);
+            if let Some(unit) = beside.get(&quantity) {
+                units.set(quantity, unit_of(quantity, unit)?);
             }
             measure(quantity, &attribute, units, tally).map(Some)
         }
@@ -206,12 +214,7 @@ pub(crate) fn of_graph<'a>(
         match meaning_of(Part::Graph, &attribute) {
             Some(Meaning::Label(rank)) => drop(name.offer(rank, attribute)),
             Some(Meaning::Unit(quantity)) => {
-                let unit = Some(unit_of(quantity, &attribute)?);
-                match quantity {
-                    Quantity::Rate => units.rate = unit,
-                    Quantity::Delay => units.delay = unit,
-                    Quantity::Length => units.length = unit,
-                }
+                units.set(quantity, unit_of(quantity, &attribute)?);
             }
             Some(Meaning::Remark) => {}
             _ => tally.unused(Part::Graph, &attribute),

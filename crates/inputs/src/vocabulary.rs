@@ -33,7 +33,7 @@ pub(crate) enum Meaning {
         rank: usize,
         unit: Option<f64>,
     },
-    /// The unit of `LinkSpeed` (Topology Zoo), or of a quantity in the whole graph (FNSS).
+    /// The unit of a link's quantity (`LinkSpeedUnits`), or of one in the whole graph (FNSS).
     Unit(Quantity),
     /// A name to show. The lowest rank wins.
     Label(usize),
@@ -136,9 +136,17 @@ fn quantity(plain: &str, cased: &str) -> Option<Meaning> {
     None
 }
 
+/// The quantity whose unit a link states beside it: `LinkSpeedUnits`, `distance_unit`.
+fn unit_beside(plain: &str) -> Option<Quantity> {
+    let name = ["units", "unit"].iter().find_map(|end| plain.strip_suffix(end))?;
+    Quantity::ALL.into_iter().find(|quantity| quantity.names().contains(&name))
+}
+
 fn link(plain: &str) -> Option<Meaning> {
+    if let Some(quantity) = unit_beside(plain) {
+        return Some(Meaning::Unit(quantity));
+    }
     match plain {
-        "linkspeedunits" => Some(Meaning::Unit(Quantity::Rate)),
         "linklabel" => Some(Meaning::Label(0)),
         "label" => Some(Meaning::Label(1)),
         "name" => Some(Meaning::Label(2)),

@@ -299,3 +299,44 @@ fn attributes_in_an_object_of_their_own() {
     assert_eq!(topology.edges[0].delay, Some(ratewire_units::Duration::from_millis(3)));
     assert_eq!(notes(&topology), ["not used: of links \"cost\""]);
 }
+
+#[test]
+fn units_stand_in_the_value_the_name_beside_it_or_with_the_graph() {
+    let link = |more: &str| format!("{{\"source\": 0, \"target\": 1, {more}}}");
+    let links = [
+        link(r#""bandwidth": "2 Gb/s", "distance": "500 m", "delay": "7us""#),
+        link(r#""bandwidth_mbps": 2000, "length_m": 500, "latency (us)": 7"#),
+        link(
+            r#""bandwidth": "2", "bandwidthUnits": "Gb/s", "distance": 500,
+             "distanceUnits": "meters", "delay": 7, "delay_unit": "us""#,
+        ),
+        link(r#""LinkSpeed": "2", "LinkSpeedUnits": "G", "dist": 0.5, "delay": "7 us""#),
+        link(
+            r#""LinkSpeedRaw": 2e9, "LinkSpeed": "2", "LinkSpeedUnits": "G", "dist": 0.5,
+             "delay": "0.007 ms""#,
+        ),
+    ];
+    let text = |about: &str, links: &str| {
+        format!(
+            "{{\"graph\": {{{about}}}, \"nodes\": [{{\"id\": 0}}, {{\"id\": 1}}], \"links\": [{links}]}}"
+        )
+    };
+    let topology = read(&text("", &links.join(",")));
+    assert_eq!(notes(&topology), [""; 0]);
+    let of_graph = read(&text(
+        r#""capacity_unit": "Gbps", "delay_unit": "us", "distance_unit": "m""#,
+        &link(r#""capacity": 2, "delay": 7, "length": 500"#),
+    ));
+    assert_eq!(notes(&of_graph), [""; 0]);
+    for edge in topology.edges.iter().chain(&of_graph.edges) {
+        assert_eq!(edge.rate, Some(Rate::from_mbps(2_000)));
+        assert_eq!(edge.length_km, Some(0.5));
+        assert_eq!(edge.delay, Some(ratewire_units::Duration::from_micros(7)));
+    }
+    let wrong = text("", &link(r#""bandwidth": 2, "bandwidthUnits": "lanes""#));
+    let said = parse("t.json", &wrong).unwrap_err().to_string();
+    assert!(
+        said.starts_with("t.json:1: found bandwidthUnits \"lanes\"; allowed: bit/s, kbit/s"),
+        "{said}"
+    );
+}
