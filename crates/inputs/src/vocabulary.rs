@@ -359,4 +359,22 @@ mod tests {
         assert_eq!(Quantity::Delay.unit("MS"), Some(1e-3));
         assert_eq!(Quantity::Length.unit("metres"), Some(1e-3));
     }
+
+    #[test]
+    fn reference() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/graph-files.md");
+        let page = std::fs::read_to_string(path).unwrap().to_ascii_lowercase();
+        for quantity in Quantity::ALL {
+            for name in quantity.names() {
+                assert!(page.contains(&format!("`{name}`")), "{name} is not on {path}");
+            }
+        }
+        let words = page.split('`').skip(1).step_by(2);
+        let names: Vec<&str> =
+            words.clone().filter(|word| quantity(word, word).is_some()).collect();
+        assert!(names.len() > 24, "{names:?}");
+        for unit in ["mbps", "mbitpersec", "gb/s", "mb/s", "mibit", "us", "ns", "km", "miles"] {
+            assert!(words.clone().any(|word| word == unit), "{unit}");
+        }
+    }
 }
