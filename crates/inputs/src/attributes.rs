@@ -116,7 +116,7 @@ pub(crate) fn of_node<'a>(
             Some(Meaning::Latitude) => latitude = Some(attribute),
             Some(Meaning::Internal) => facts.is_external = !flag(&attribute)?,
             Some(Meaning::Remark) => {}
-            _ => tally.unused(Part::Node, &attribute),
+            _ => tally.unused(Part::Node, &attribute.name, attribute.at),
         }
     }
     facts.label = label.taken().map(|label| label.value.into_owned());
@@ -124,7 +124,7 @@ pub(crate) fn of_node<'a>(
         (Some(longitude), Some(latitude)) => Some((degrees(&longitude)?, degrees(&latitude)?)),
         (None, None) => None,
         (Some(lone), None) | (None, Some(lone)) => {
-            tally.unused(Part::Node, &lone);
+            tally.unused(Part::Node, &lone.name, lone.at);
             None
         }
     };
@@ -162,12 +162,12 @@ pub(crate) fn of_link<'a>(
                 let worse = best.entry(quantity).or_default().offer(rank, attribute);
                 // The Topology Zoo states LinkSpeedRaw in other units, too.
                 if let Some(worse) = worse.filter(|worse| !is_speed(worse)) {
-                    tally.unused(Part::Link, &worse);
+                    tally.unused(Part::Link, &worse.name, worse.at);
                 }
             }
             Some(Meaning::Unit(quantity)) => drop(beside.insert(quantity, attribute)),
             Some(Meaning::Remark) => {}
-            _ => tally.unused(Part::Link, &attribute),
+            _ => tally.unused(Part::Link, &attribute.name, attribute.at),
         }
     }
     let mut value = |quantity| match best.remove(&quantity).and_then(Best::taken) {
@@ -217,7 +217,7 @@ pub(crate) fn of_graph<'a>(
                 units.set(quantity, unit_of(quantity, &attribute)?);
             }
             Some(Meaning::Remark) => {}
-            _ => tally.unused(Part::Graph, &attribute),
+            _ => tally.unused(Part::Graph, &attribute.name, attribute.at),
         }
     }
     Ok(name.taken().map(|name| name.value.into_owned()))
@@ -258,7 +258,7 @@ fn measure<'a>(
     match value.filter(|(value, _)| (0.0..=most).contains(value)) {
         Some((value, is_assumed)) => {
             if is_assumed {
-                tally.assumed(quantity, attribute, value);
+                tally.assumed(quantity, &attribute.name, attribute.at, value);
             }
             Ok((value, is_assumed))
         }

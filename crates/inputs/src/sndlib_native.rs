@@ -46,7 +46,7 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
             name => {
                 let at = tokens.at(section);
                 if !tokens.row()?.is_empty() {
-                    builder.tally.unused_name(Part::Graph, name, at);
+                    builder.tally.unused(Part::Graph, name, at);
                 }
             }
         }
@@ -109,13 +109,13 @@ fn link<'a>(builder: &mut Builder<'a>, file: &'a str, row: &[Word<'a>]) -> Resul
     let plain = costs.iter().take_while(|word| !word.is_bracket());
     for (name, cost) in names.iter().zip(plain) {
         if finite(cost.text) != Some(0.0) {
-            builder.tally.unused_name(Part::Link, name, at);
+            builder.tally.unused(Part::Link, name, at);
         }
     }
     while let Some(size) = numbers.next() {
         modules.offers.push(capacity(size));
         if numbers.next().is_some() {
-            builder.tally.unused_name(Part::Link, "module cost", at);
+            builder.tally.unused(Part::Link, "module cost", at);
         }
     }
     let mut attributes = modules.choose(builder, at)?;
@@ -138,7 +138,7 @@ fn demand<'a>(
     let unit = number("routing unit", unit);
     let rate = sndlib::demand(builder, &number("demand value", value), Some(&unit))?;
     if more.first().is_some_and(|longest| longest.text != "UNLIMITED") {
-        builder.tally.unused_name(Part::Demand, "longest path", at);
+        builder.tally.unused(Part::Demand, "longest path", at);
     }
     builder.demand(at, ends, rate);
     Ok(())

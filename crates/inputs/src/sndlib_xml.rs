@@ -136,7 +136,7 @@ fn count_unused<'d>(
     known: &[&str],
 ) {
     for other in element.elements().filter(|one| !known.contains(&one.tag())) {
-        builder.tally.unused_name(part, other.tag(), other.at());
+        builder.tally.unused(part, other.tag(), other.at());
     }
 }
 

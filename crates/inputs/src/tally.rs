@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::attributes::Attribute;
 use crate::location::{Location, quoted};
 use crate::topology::Note;
 use crate::vocabulary::{Part, Quantity};
@@ -49,21 +48,15 @@ struct Seen<'a> {
 }
 
 impl<'a> Tally<'a> {
-    /// Counts an attribute that is not used.
-    pub(crate) fn unused(&mut self, part: Part, attribute: &Attribute<'a>) {
-        self.unused_name(part, &attribute.name, attribute.at);
-    }
-
     /// Counts something of a part of the graph that is not used.
-    pub(crate) fn unused_name(&mut self, part: Part, name: &str, at: Location<'a>) {
+    pub(crate) fn unused(&mut self, part: Part, name: &str, at: Location<'a>) {
         count(&mut self.unused, (part, name.to_string()), at);
     }
 
     /// Counts a number whose unit is not stated; `value` is what it is taken for.
-    pub(crate) fn assumed(&mut self, quantity: Quantity, attribute: &Attribute<'a>, value: f64) {
-        let new = || (Seen { count: 0, at: attribute.at }, value);
-        let key = (quantity, attribute.name.to_string());
-        self.assumed.entry(key).or_insert_with(new).0.count += 1;
+    pub(crate) fn assumed(&mut self, quantity: Quantity, name: &str, at: Location<'a>, value: f64) {
+        let first = || (Seen { count: 0, at }, value);
+        self.assumed.entry((quantity, name.to_string())).or_insert_with(first).0.count += 1;
     }
 
     /// Notes that rates of links without a unit are in bit/s.

@@ -31,7 +31,7 @@ pub(super) fn add<'a>(
             demand.retain(|_, other| !other.is_null() && other.raw != "\"UNLIMITED\"");
             for (name, other) in demand {
                 if meaning(Part::Demand, &name) != Some(Meaning::Remark) {
-                    builder.tally.unused_name(Part::Demand, &name, other.at());
+                    builder.tally.unused(Part::Demand, &name, other.at());
                 }
             }
         }

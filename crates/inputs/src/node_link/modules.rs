@@ -29,7 +29,7 @@ pub(super) fn choose<'a>(
             let capacity = offer.remove("module_capacity").or_else(|| offer.remove("capacity"));
             modules.offers.extend(capacity.map(|capacity| capacity.attribute("capacity")));
             for (name, other) in offer {
-                builder.tally.unused_name(Part::Link, &name, other.at());
+                builder.tally.unused(Part::Link, &name, other.at());
             }
         }
     }
