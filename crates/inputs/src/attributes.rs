@@ -58,7 +58,9 @@ impl<'a> Attribute<'a> {
     }
 
     fn error(&self, allowed: impl Into<String>, remedy: &str) -> InputError {
-        self.at.error(format!("{} {}", self.name, quoted(&self.value)), allowed, remedy)
+        let name = quoted(&self.name);
+        let name = name.trim_matches('"');
+        self.at.error(format!("{name} {}", quoted(&self.value)), allowed, remedy)
     }
 }
 

@@ -17,6 +17,9 @@ use crate::topology::Topology;
 /// Most lists within each other.
 const DEEPEST: usize = 32;
 
+/// Most keys with a value, which take far more memory than text.
+const MOST_ENTRIES: usize = 4_000_000;
+
 /// Most defaults of nodes and edges: each may hold for every one of them.
 const MOST_DEFAULTS: usize = 512;
 
@@ -38,7 +41,8 @@ pub(crate) fn is_gml(text: &str) -> bool {
 /// When the text is not GML, there is not exactly one graph, a node's id repeats or is missing, an
 /// edge refers to a node that is not there, or a number is none or out of range.
 pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
-    let mut reader = Reader { file, text, next: 0 };
+    let at = |offset| Location::offset(file, text, offset);
+    let mut reader = Reader { file, text, next: 0, entries: 0 };
     let top = reader.list(0)?;
     let mut graphs = top.into_iter().filter(|entry| entry.key.eq_ignore_ascii_case("graph"));
     let graph = graphs.next().ok_or_else(|| {
@@ -49,10 +53,14 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
         )
     })?;
     if let Some(second) = graphs.next() {
-        return Err(second.at.error("a second graph", "one graph a file", "split the file"));
+        return Err(at(second.offset).error(
+            "a second graph",
+            "one graph a file",
+            "split the file",
+        ));
     }
     let Value::List(entries) = graph.value else {
-        return Err(graph.at.error(
+        return Err(at(graph.offset).error(
             "a graph that is no list",
             "graph [ ... ]",
             "complete the file",
@@ -64,12 +72,12 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
     let mut is_one_way = false;
     for entry in entries {
         match (entry.key.to_ascii_lowercase().as_str(), entry.value) {
-            ("node", Value::List(list)) => nodes.push((entry.at, list)),
-            ("edge", Value::List(list)) => edges.push((entry.at, list)),
-            ("node_default", Value::List(list)) => node_defaults = attributes(list, &[]),
-            ("edge_default", Value::List(list)) => edge_defaults = attributes(list, &[]),
+            ("node", Value::List(list)) => nodes.push((at(entry.offset), list)),
+            ("edge", Value::List(list)) => edges.push((at(entry.offset), list)),
+            ("node_default", Value::List(list)) => node_defaults = attributes(list, &[], at),
+            ("edge_default", Value::List(list)) => edge_defaults = attributes(list, &[], at),
             ("directed", Value::One(flag)) => is_one_way = flag == "1",
-            (_, value) => about.push(Entry { value, ..entry }.attribute()),
+            (_, value) => about.push(Entry { value, ..entry }.attribute(at)),
         }
     }
     if let Some(default) = node_defaults.iter().chain(&edge_defaults).nth(MOST_DEFAULTS) {
@@ -81,25 +89,30 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
     }
     let mut builder = Builder::default();
     builder.graph(about)?;
-    for (at, mut entries) in nodes {
-        let id = take(at, &mut entries, "id")?;
+    for (place, mut entries) in nodes {
+        let id = take(place, &mut entries, "id")?;
         let drawn = position(&mut entries);
-        let attributes = attributes(entries, &node_defaults);
-        builder.node(RawNode { at, id, drawn, attributes })?;
+        let attributes = attributes(entries, &node_defaults, at);
+        builder.node(RawNode { at: place, id, drawn, attributes })?;
     }
-    for (at, mut entries) in edges {
+    for (place, mut entries) in edges {
         let (source, target) =
-            (take(at, &mut entries, "source")?, take(at, &mut entries, "target")?);
-        let ends = (builder.find(at, &source)?, builder.find(at, &target)?);
-        let attributes = attributes(entries, &edge_defaults);
-        builder.link(RawLink { at, ends, is_one_way, attributes })?;
+            (take(place, &mut entries, "source")?, take(place, &mut entries, "target")?);
+        let ends = (builder.find(place, &source)?, builder.find(place, &target)?);
+        let attributes = attributes(entries, &edge_defaults, at);
+        builder.link(RawLink { at: place, ends, is_one_way, attributes })?;
     }
     builder.finish(file)
 }
 
 /// The attributes that a list states, and those of `defaults` that it does not state.
-fn attributes<'a>(entries: Vec<Entry<'a>>, defaults: &[Attribute<'a>]) -> Vec<Attribute<'a>> {
-    let mut list: Vec<Attribute<'a>> = entries.into_iter().map(Entry::attribute).collect();
+fn attributes<'a>(
+    entries: Vec<Entry<'a>>,
+    defaults: &[Attribute<'a>],
+    at: impl Fn(usize) -> Location<'a>,
+) -> Vec<Attribute<'a>> {
+    let mut list: Vec<Attribute<'a>> =
+        entries.into_iter().map(|entry| entry.attribute(&at)).collect();
     let given = list.len();
     for default in defaults {
         if list[..given].iter().all(|own| own.name != default.name) {
@@ -146,7 +159,8 @@ fn position(entries: &mut Vec<Entry<'_>>) -> Option<(f64, f64)> {
 struct Entry<'a> {
     key: &'a str,
     value: Value<'a>,
-    at: Location<'a>,
+    /// Offset into the file's text.
+    offset: usize,
 }
 
 enum Value<'a> {
@@ -156,12 +170,12 @@ enum Value<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn attribute(self) -> Attribute<'a> {
+    fn attribute(self, at: impl Fn(usize) -> Location<'a>) -> Attribute<'a> {
         let (value, is_compound) = match self.value {
             Value::One(value) => (value, false),
             Value::List(list) => (Cow::Borrowed(if list.is_empty() { "" } else { "[ ]" }), true),
         };
-        Attribute { is_compound, ..Attribute::new(self.key, value, self.at) }
+        Attribute { is_compound, ..Attribute::new(self.key, value, at(self.offset)) }
     }
 }
 
@@ -169,6 +183,8 @@ struct Reader<'a> {
     file: &'a str,
     text: &'a str,
     next: usize,
+    /// Number of entries so far.
+    entries: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -202,6 +218,7 @@ impl<'a> Reader<'a> {
                 (None, 0) => return Ok(entries),
                 (Some(']'), 1..) => {
                     self.next += 1;
+                    entries.shrink_to_fit();
                     return Ok(entries);
                 }
                 (None, _) => {
@@ -224,7 +241,16 @@ impl<'a> Reader<'a> {
             }
             self.next += end;
             self.skip();
-            entries.push(Entry { key: &rest[..end], value: self.value(depth)?, at });
+            let offset = self.text.len() - rest.len();
+            entries.push(Entry { key: &rest[..end], value: self.value(depth)?, offset });
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES {
+                return Err(at.error(
+                    "another entry",
+                    format!("up to {MOST_ENTRIES}"),
+                    "leave out attributes that the network does not need",
+                ));
+            }
         }
     }
 

@@ -16,6 +16,9 @@ use crate::vocabulary::Part;
 /// The first line of a file of any kind begins so.
 pub(crate) const HEADER: &str = "?SNDlib native format";
 
+/// Most words and brackets, which take more memory than text.
+const MOST_WORDS: usize = 4_000_000;
+
 /// Reads a topology with its demands.
 ///
 /// # Errors
@@ -29,6 +32,13 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
             "no header of an SNDlib network",
             "?SNDlib native format; type: network; version: 1.0",
             "use SNDlib's network file, not its model or solution",
+        ));
+    }
+    if let Some(word) = words(text).nth(MOST_WORDS) {
+        return Err(Location::line(file, word.line).error(
+            "another word",
+            format!("up to {MOST_WORDS}"),
+            "leave out sections that the network does not need",
         ));
     }
     let mut tokens = Tokens { file, words: words(text).collect(), next: 0 };

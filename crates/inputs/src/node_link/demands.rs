@@ -17,7 +17,8 @@ pub(super) fn add<'a>(
     let mut list = Vec::new();
     if json.is_array() {
         let what = "a demand: an object with source, target and value";
-        for (json, mut demand) in objects(json, what)? {
+        for demand in objects(json, what)? {
+            let (json, mut demand) = demand?;
             let mut end = |names| ends.find(builder, need(json, &mut demand, names)?);
             let from = end(SOURCE)?;
             let to = end(TARGET)?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::pieces::{Objects, SOURCE, TARGET, lacks};
+use super::pieces::{LINK, NODE, SOURCE, TARGET, lacks};
 use crate::InputError;
 use crate::build::Builder;
 use crate::json::{Json, Object};
@@ -19,39 +19,24 @@ pub(super) struct Ends<'a> {
 impl<'a> Ends<'a> {
     /// `keys` are the ids of nodes that are members of an object.
     pub(super) fn of(
-        nodes: &Objects<'a>,
+        nodes: &[Json<'a>],
         keys: &[String],
-        links: &Objects<'a>,
+        links: &[Json<'a>],
         is_networkx_1: bool,
     ) -> Result<Ends<'a>, InputError> {
         if !keys.is_empty() {
             let ids = keys.iter().map(|key| Cow::Owned(key.clone())).collect();
             return Ok(Ends { ids, are_places: false });
         }
-        let has_ids = nodes.iter().any(|(_, node)| node.contains_key("id"));
-        // An id and whether it is a string: 0 and "0" are not the same.
-        let mut exact = BTreeSet::new();
-        let mut ids = Vec::new();
-        for (place, (json, node)) in nodes.iter().enumerate() {
-            let id = if has_ids { node.get("id") } else { name(node) };
-            match id.filter(|id| !id.is_null()) {
-                Some(id) => {
-                    let is_new = exact.insert((id.number().is_none(), id.id()));
-                    let id = if has_ids || is_new { id.id() } else { nameless(place) };
-                    ids.push(id);
-                }
-                None if has_ids => return Err(lacks(*json, &["id"])),
-                None => ids.push(nameless(place)),
-            }
-        }
+        let (exact, ids) = ids(nodes)?;
         let (mut are_ids, mut are_places) = (true, !links.is_empty());
-        let end = |link: &Object<'a>, names: &[&str]| {
-            names.iter().find_map(|name| link.get(*name)).copied()
-        };
-        for end in links.iter().flat_map(|(_, link)| [end(link, SOURCE), end(link, TARGET)]) {
-            let Some(end) = end else { continue };
-            are_ids &= exact.contains(&(end.number().is_none(), end.id()));
-            are_places &= end.raw.parse::<usize>().is_ok_and(|place| place < nodes.len());
+        for json in links {
+            let link = json.object(LINK)?;
+            for names in [SOURCE, TARGET] {
+                let Some(end) = names.iter().find_map(|name| link.get(*name)) else { continue };
+                are_ids &= exact.contains(&(end.number().is_none(), end.id()));
+                are_places &= end.raw.parse::<usize>().is_ok_and(|place| place < nodes.len());
+            }
         }
         Ok(Ends { ids, are_places: are_places && (is_networkx_1 || !are_ids) })
     }
@@ -62,6 +47,33 @@ impl<'a> Ends<'a> {
             _ => builder.find(end.at(), &end.id()),
         }
     }
+}
+
+/// An id and whether it is a string: 0 and "0" are not the same.
+type Exact<'a> = (bool, Cow<'a, str>);
+
+/// The ids of nodes that have one of their own, and those of all nodes: `id`, else the name of the
+/// first node of that name, else the place.
+fn ids<'a>(nodes: &[Json<'a>]) -> Result<(BTreeSet<Exact<'a>>, Vec<Cow<'a, str>>), InputError> {
+    let mut has_ids = false;
+    let mut own = Vec::new();
+    for json in nodes {
+        let node = json.object(NODE)?;
+        has_ids |= node.contains_key("id");
+        own.push((node.get("id").copied(), name(&node).copied()));
+    }
+    let (mut exact, mut ids) = (BTreeSet::new(), Vec::new());
+    for (place, (id, name)) in own.into_iter().enumerate() {
+        match if has_ids { id } else { name }.filter(|id| !id.is_null()) {
+            Some(id) => {
+                let is_new = exact.insert((id.number().is_none(), id.id()));
+                ids.push(if has_ids || is_new { id.id() } else { nameless(place) });
+            }
+            None if has_ids => return Err(lacks(nodes[place], &["id"])),
+            None => ids.push(nameless(place)),
+        }
+    }
+    Ok((exact, ids))
 }
 
 /// What a node without `id` is called.

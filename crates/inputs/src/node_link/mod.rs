@@ -32,7 +32,7 @@ mod tests;
 use std::borrow::Cow;
 
 use ends::Ends;
-use pieces::{Objects, SOURCE, TARGET, need, objects, refuse_foreign};
+use pieces::{LINK, NODE, SOURCE, TARGET, need, refuse_foreign};
 
 use crate::InputError;
 use crate::attributes::Attribute;
@@ -66,15 +66,15 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
     refuse_foreign(document, &top)?;
     let is_one_way = top.get("directed").is_some_and(|flag| ["true", "1"].contains(&flag.raw));
     let (nodes, keys) = nodes(need(document, &mut top, &["nodes"])?)?;
-    let what = "an edge: an object with source and target";
-    let links = objects(need(document, &mut top, &["edges", "links"])?, what)?;
+    let links: Vec<Json<'_>> = need(document, &mut top, &["edges", "links"])?.array()?.collect();
     let mut builder = Builder::default();
     let (mut graph, is_networkx_1) = match top.remove("graph") {
         Some(graph) => about(graph)?,
         None => (Object::new(), false),
     };
     // SNDlib's networks as JSON have the unit and the file's history apart.
-    if let Some(meta) = top.remove("meta") {
+    if let Some(meta) = top.get("meta").copied().filter(|meta| meta.is_object()) {
+        top.remove("meta");
         graph.extend(meta.object("an object with the unit")?);
     }
     let demands = [graph.remove("demands"), top.remove("demands")];
@@ -84,11 +84,12 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
         .graph(graph.into_iter().chain(top).map(|(name, json)| json.attribute(name)).collect())?;
 
     let ends = Ends::of(&nodes, &keys, &links, is_networkx_1)?;
-    for (place, (json, node)) in nodes.into_iter().enumerate() {
-        add_node(&mut builder, json, node, ends.ids[place].clone(), &node_defaults)?;
+    // Each object is parsed again, so that there is one at a time: parsed, it is far larger.
+    for (json, id) in nodes.into_iter().zip(&ends.ids) {
+        add_node(&mut builder, json, id.clone(), &node_defaults)?;
     }
-    for (json, link) in links {
-        add_link(&mut builder, json, link, &ends, is_one_way, &edge_defaults)?;
+    for json in links {
+        add_link(&mut builder, json, &ends, is_one_way, &edge_defaults)?;
     }
     for given in demands.into_iter().flatten().filter(|given| !given.is_null()) {
         demands::add(&mut builder, &ends, given)?;
@@ -97,17 +98,12 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
 }
 
 /// The nodes, and their ids if they are members of an object: `{id: {attribute: value}}`.
-fn nodes(json: Json<'_>) -> Result<(Objects<'_>, Vec<String>), InputError> {
-    let what = "a node: an object with an id";
-    if !json.is_object() {
-        return Ok((objects(json, what)?, Vec::new()));
+fn nodes(json: Json<'_>) -> Result<(Vec<Json<'_>>, Vec<String>), InputError> {
+    if json.is_object() {
+        let (keys, nodes) = json.object(NODE)?.into_iter().unzip();
+        return Ok((nodes, keys));
     }
-    let (mut nodes, mut keys) = (Vec::new(), Vec::new());
-    for (key, node) in json.object(what)? {
-        nodes.push((node, node.object(what)?));
-        keys.push(key);
-    }
-    Ok((nodes, keys))
+    Ok((json.array()?.collect(), Vec::new()))
 }
 
 /// What is said of the graph, and whether it is said as networkx 1 does: in a list of pairs.
@@ -152,10 +148,10 @@ fn defaults<'a>(graph: &mut Object<'a>, name: &str) -> Result<Object<'a>, InputE
 fn add_node<'a>(
     builder: &mut Builder<'a>,
     json: Json<'a>,
-    mut node: Object<'a>,
     id: Cow<'a, str>,
     defaults: &Object<'a>,
 ) -> Result<(), InputError> {
+    let mut node = json.object(NODE)?;
     node.remove("id");
     flatten(&mut node)?;
     let mut drawn = None;
@@ -215,11 +211,11 @@ fn position(json: Json<'_>) -> Result<(f64, f64), InputError> {
 fn add_link<'a>(
     builder: &mut Builder<'a>,
     json: Json<'a>,
-    mut link: Object<'a>,
     ends: &Ends<'a>,
     is_one_way: bool,
     defaults: &Object<'a>,
 ) -> Result<(), InputError> {
+    let mut link = json.object(LINK)?;
     let source = need(json, &mut link, SOURCE)?;
     let target = need(json, &mut link, TARGET)?;
     let pair = (ends.find(builder, source)?, ends.find(builder, target)?);

@@ -25,7 +25,8 @@ pub(super) fn choose<'a>(
     let installed = installed.map(|one| one.attribute("capacity"));
     let mut modules = Modules { installed, offers: Vec::new() };
     if let Some(offers) = offers {
-        for (_, mut offer) in objects(offers, "a module: an object with its capacity")? {
+        for offer in objects(offers, "a module: an object with its capacity")? {
+            let (_, mut offer) = offer?;
             let capacity = offer.remove("module_capacity").or_else(|| offer.remove("capacity"));
             modules.offers.extend(capacity.map(|capacity| capacity.attribute("capacity")));
             for (name, other) in offer {

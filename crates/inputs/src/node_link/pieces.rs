@@ -8,12 +8,17 @@ pub(super) const SOURCE: &[&str] = &["source", "src", "from", "origin"];
 /// Names of the node at which a link or a demand ends.
 pub(super) const TARGET: &[&str] = &["target", "dst", "dest", "to", "destination"];
 
-/// Objects, each with its place.
-pub(super) type Objects<'a> = Vec<(Json<'a>, Object<'a>)>;
+/// What a node is.
+pub(super) const NODE: &str = "a node: an object with an id";
+/// What a link is.
+pub(super) const LINK: &str = "an edge: an object with source and target";
 
 /// The objects of an array, each with its place.
-pub(super) fn objects<'a>(array: Json<'a>, what: &str) -> Result<Objects<'a>, InputError> {
-    array.array()?.map(|json| Ok((json, json.object(what)?))).collect()
+pub(super) fn objects<'a>(
+    array: Json<'a>,
+    what: &'static str,
+) -> Result<impl Iterator<Item = Result<(Json<'a>, Object<'a>), InputError>>, InputError> {
+    Ok(array.array()?.map(move |json| Ok((json, json.object(what)?))))
 }
 
 /// The member of `object` (the piece `json`, parsed) under the first of `names` that is present.
