@@ -135,7 +135,10 @@ fn keep_parts(
     let more = if out.len() > 8 { format!(" and {} more", out.len() - 8) } else { String::new() };
     b.section
         .context
-        .warning(file.span, format!("{message}: {} of {all} nodes are left out", out.len()))
+        .warning(
+            file.span,
+            format!("{message}, and only the largest is kept: {most} of {all} nodes"),
+        )
         .help(format!("parts = \"all\" keeps {}{more}", out[..out.len().min(8)].join(", ")));
 }
 

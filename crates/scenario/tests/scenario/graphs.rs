@@ -166,13 +166,20 @@ fn cables_that_are_listed_from_both_ends_are_said_and_can_be_joined() {
 fn parts_are_said_and_the_largest_can_be_kept() {
     let nodes = r#"{"id": "alone"}, {"id": "a"}, {"id": "b"}, {"id": "c"}"#;
     let file = json("", nodes, r#"{"source": "a", "target": "b"}, {"source": "b", "target": "c"}"#);
-    let said = refused(LINK, &file);
+    let said = warned(LINK, &file);
+    assert!(said.contains("this topology is in 2 parts\n"), "{said}");
+    assert!(said.contains("parts = \"largest\" keeps 3 of 4 nodes"), "{said}");
+    let left = "6 of 12 pairs of [[traffic]] 1 are left out: no path joins \"alone\" and \"a\"";
+    assert!(said.contains(left), "{said}");
+    let flow = "[[flow]]\nfrom = \"alone\"\nto = \"a\"\n";
+    let named = format!("{}{flow}", text(LINK));
+    let said = parse_with(&named, &[("g", &file)]).expect_err("a named pair").to_string();
     assert!(said.contains("no path leads from \"alone\" to \"a\""), "{said}");
     assert!(said.contains("or keep one part of the graph: parts = \"largest\""), "{said}");
     let more = format!("{LINK}\nparts = \"largest\"");
     assert_eq!(setup(&more, &file).network.nodes.len(), 6);
     let said = warned(&more, &file);
-    assert!(said.contains("this topology is in 2 parts: 1 of 4 nodes are left out"), "{said}");
+    assert!(said.contains("in 2 parts, and only the largest is kept: 3 of 4 nodes"), "{said}");
     assert!(said.contains("parts = \"all\" keeps \"alone\""), "{said}");
     // A network that neighbours hold together is in parts without them.
     let bridge = nodes.replace("\"b\"", "\"b\", \"Internal\": 0");
