@@ -43,7 +43,7 @@ impl<'a> Ends<'a> {
 
     pub(super) fn find(&self, builder: &Builder<'a>, end: Json<'a>) -> Result<usize, InputError> {
         match end.raw.parse() {
-            Ok(place) if self.are_places => Ok(place),
+            Ok(place) if self.are_places && place < self.ids.len() => Ok(place),
             _ => builder.find(end.at(), &end.id()),
         }
     }

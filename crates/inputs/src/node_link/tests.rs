@@ -340,3 +340,16 @@ fn units_stand_in_the_value_the_name_beside_it_or_with_the_graph() {
         "{said}"
     );
 }
+
+#[test]
+fn a_demand_at_a_place_that_is_none_is_refused() {
+    let text = |to: u8| {
+        format!(
+            r#"{{"nodes": [{{"id": "a"}}, {{"id": "b"}}], "links": [{{"source": 0, "target": 1}}],
+               "demands": [{{"source": 0, "target": {to}, "value": 1}}]}}"#
+        )
+    };
+    assert_eq!(read(&text(1)).demands[0].to, 1);
+    let said = parse("t.json", &text(2)).unwrap_err().to_string();
+    assert!(said.starts_with("t.json:2: found a reference to the node \"2\""), "{said}");
+}
