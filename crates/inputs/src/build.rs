@@ -1,49 +1,72 @@
-//! What the topology readers share: names, references to nodes, units, lengths.
+//! What the topology readers share: names, references to nodes, lengths.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_units::Rate;
 
 use crate::InputError;
-use crate::location::{Location, finite, quoted};
+use crate::attributes::{self, Attribute, Units};
+use crate::location::{Location, quoted};
+use crate::tally::{Departure, Tally};
 use crate::topology::{Demand, Edge, Node, Topology, great_circle_km};
 
-/// The largest rate taken, in bit/s: a million times the fastest link there is.
-const MAX_BPS: f64 = 1e18;
-
 /// A node as a file states it.
-#[derive(Default)]
 pub(crate) struct RawNode<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) label: &'a str,
-    /// Longitude, latitude.
-    pub(crate) position: Option<(f64, f64)>,
-    pub(crate) external: bool,
+    pub(crate) at: Location<'a>,
+    pub(crate) id: Cow<'a, str>,
+    /// A pair of numbers that may be longitude and latitude, or a drawing's.
+    pub(crate) drawn: Option<(f64, f64)>,
+    pub(crate) attributes: Vec<Attribute<'a>>,
+}
+
+/// A link as a file states it.
+pub(crate) struct RawLink<'a> {
+    pub(crate) at: Location<'a>,
+    /// Indices of its nodes.
+    pub(crate) ends: (usize, usize),
+    pub(crate) is_one_way: bool,
+    pub(crate) attributes: Vec<Attribute<'a>>,
 }
 
 /// A topology under construction.
 #[derive(Default)]
-pub(crate) struct Builder {
+pub(crate) struct Builder<'a> {
+    /// Units of numbers that state none.
+    pub(crate) units: Units,
+    /// What is not used.
+    pub(crate) tally: Tally<'a>,
     nodes: Vec<Node>,
+    /// Places and pairs of numbers of nodes without other coordinates.
+    drawn: Vec<(usize, Location<'a>, (f64, f64))>,
     edges: Vec<Edge>,
+    /// Links whose rate has no unit.
+    assumed: Vec<usize>,
     demands: Vec<Demand>,
     by_id: BTreeMap<String, usize>,
-    names: BTreeSet<String>,
-    /// For a label used before, the number to try next.
-    again: BTreeMap<String, usize>,
+    name: Option<String>,
 }
 
-impl Builder {
+impl<'a> Builder<'a> {
+    /// Reads the graph's own attributes. Its units hold for links that are added later.
+    pub(crate) fn graph(&mut self, attributes: Vec<Attribute<'a>>) -> Result<(), InputError> {
+        let name = attributes::of_graph(attributes, &mut self.units, &mut self.tally)?;
+        self.name = name.or(self.name.take());
+        Ok(())
+    }
+
     /// Adds a node; its id must be new.
-    pub(crate) fn node(&mut self, at: Location<'_>, node: RawNode<'_>) -> Result<(), InputError> {
+    pub(crate) fn node(&mut self, node: RawNode<'a>) -> Result<(), InputError> {
+        let at = node.at;
         if self.by_id.insert(node.id.to_string(), self.nodes.len()).is_some() {
             return Err(at.error(
-                format!("a second node with the id {}", quoted(node.id)),
+                format!("a second node with the id {}", quoted(&node.id)),
                 "one node per id",
                 "rename one of the two, in its edges too (labels may repeat, ids may not)",
             ));
         }
-        if let Some((longitude, latitude)) = node.position
+        let facts = attributes::of_node(node.attributes, &mut self.tally)?;
+        if let Some((longitude, latitude)) = facts.position
             && !is_on_earth(longitude, latitude)
         {
             return Err(at.error(
@@ -52,31 +75,27 @@ impl Builder {
                 "correct the coordinates (were they swapped?), or leave them out",
             ));
         }
-        let name = self.unique(node.label, node.id);
+        if let (Some(drawn), None) = (node.drawn, facts.position) {
+            self.drawn.push((self.nodes.len(), at, drawn));
+        }
+        let label = facts.label.map(|label| tidy(&label)).filter(|label| !label.is_empty());
         self.nodes.push(Node {
-            name,
-            longitude: node.position.map(|p| p.0),
-            latitude: node.position.map(|p| p.1),
-            internal: !node.external,
+            name: label.unwrap_or_else(|| tidy(&node.id)),
+            longitude: facts.position.map(|p| p.0),
+            latitude: facts.position.map(|p| p.1),
+            internal: !facts.is_external,
         });
         Ok(())
     }
 
-    fn unique(&mut self, label: &str, id: &str) -> String {
-        let tidy = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let label = Some(tidy(label)).filter(|label| !label.is_empty()).unwrap_or(tidy(id));
-        let mut name = label.clone();
-        while !self.names.insert(name.clone()) {
-            let number = self.again.entry(label.clone()).or_insert(2);
-            name = format!("{label}#{number}");
-            *number += 1;
-        }
-        name
+    /// The index of the node with an id, if there is one.
+    pub(crate) fn get(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
     }
 
     /// The index of the node with an id that an edge or demand refers to.
     pub(crate) fn find(&self, at: Location<'_>, id: &str) -> Result<usize, InputError> {
-        self.by_id.get(id).copied().ok_or_else(|| {
+        self.get(id).ok_or_else(|| {
             at.error(
                 format!("a reference to the node {}, which is not there", quoted(id)),
                 "ids of nodes in the same file",
@@ -86,23 +105,49 @@ impl Builder {
     }
 
     /// Adds a link, unless it starts and ends at the same node.
-    pub(crate) fn edge(&mut self, edge: Edge) {
-        if edge.a != edge.b {
-            self.edges.push(edge);
+    pub(crate) fn link(&mut self, link: RawLink<'a>) -> Result<(), InputError> {
+        let facts = attributes::of_link(link.attributes, self.units, &mut self.tally)?;
+        let (a, b) = link.ends;
+        if a == b {
+            self.tally.departs(Departure::Loop, link.at);
+            return Ok(());
         }
+        if facts.is_rate_assumed && facts.rate.is_some() {
+            self.assumed.push(self.edges.len());
+        }
+        self.edges.push(Edge {
+            a,
+            b,
+            is_one_way: link.is_one_way,
+            rate: facts.rate,
+            delay: facts.delay,
+            length_km: facts.length_km,
+            label: facts.label.map(|l| tidy(&l)).filter(|l| !l.is_empty()),
+        });
+        Ok(())
+    }
+
+    /// Reads the value of a demand.
+    pub(crate) fn rate(&mut self, value: &Attribute<'a>) -> Result<Option<Rate>, InputError> {
+        attributes::rate(value, self.units, &mut self.tally)
     }
 
     /// Adds a demand, unless there is nothing to carry.
-    pub(crate) fn demand(&mut self, from: usize, to: usize, rate: Option<Rate>) {
-        if let Some(rate) = rate
-            && from != to
-        {
-            self.demands.push(Demand { from, to, rate });
+    pub(crate) fn demand(
+        &mut self,
+        at: Location<'a>,
+        (from, to): (usize, usize),
+        rate: Option<Rate>,
+    ) {
+        match rate {
+            None => {}
+            Some(_) if from == to => self.tally.departs(Departure::OwnDemand, at),
+            Some(rate) => self.demands.push(Demand { from, to, rate }),
         }
     }
 
-    /// The topology, with the lengths that coordinates give.
-    pub(crate) fn finish(mut self, file: &str, name: &str) -> Result<Topology, InputError> {
+    /// The topology, with unique names and the lengths that coordinates give.
+    pub(crate) fn finish(mut self, file: &str) -> Result<Topology, InputError> {
         if self.nodes.is_empty() {
             return Err(Location::whole(file).error(
                 "no nodes",
@@ -110,23 +155,101 @@ impl Builder {
                 "check that the file is the topology, and complete",
             ));
         }
+        self.place();
+        self.guess_unit();
+        self.note_mirrors();
         for edge in &mut self.edges {
             if edge.length_km.is_none() {
                 edge.length_km = great_circle_km(&self.nodes[edge.a], &self.nodes[edge.b]);
             }
         }
-        let name = if name.trim().is_empty() { stem(file) } else { name.trim() };
+        make_unique(&mut self.nodes);
+        let name = self.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         Ok(Topology {
-            name: name.to_string(),
+            name: name.unwrap_or_else(|| stem(file)).to_string(),
             nodes: self.nodes,
             edges: self.edges,
             demands: self.demands,
+            notes: self.tally.notes(),
         })
+    }
+
+    /// Takes rates without a unit for bit/s, if in Mbit/s even the slowest link had a Tbit/s.
+    fn guess_unit(&mut self) {
+        const TERABIT: Rate = Rate::from_mbps(1_000_000);
+        let edges = &mut self.edges;
+        let rates = self.assumed.iter().filter_map(|edge| edges[*edge].rate);
+        if rates.min().is_none_or(|slowest| slowest < TERABIT) {
+            return;
+        }
+        self.tally.assume_bits();
+        for edge in &self.assumed {
+            let rate = edges[*edge].rate.map(|rate| Rate::from_bps(rate.bps() / 1_000_000));
+            edges[*edge].rate = rate;
+        }
+    }
+
+    /// Notes that every cable has an opposite one: the file may list each cable from both ends.
+    fn note_mirrors(&mut self) {
+        let cables = self.edges.iter().filter(|edge| !edge.is_one_way);
+        let mut balance: BTreeMap<(usize, usize), i64> = BTreeMap::new();
+        for edge in cables.clone() {
+            let way = if edge.a < edge.b { 1 } else { -1 };
+            *balance.entry((edge.a.min(edge.b), edge.a.max(edge.b))).or_default() += way;
+        }
+        if !balance.is_empty() && balance.values().all(|balance| *balance == 0) {
+            self.tally.mirrors(cables.count());
+        }
+    }
+
+    /// Gives nodes the coordinates that are drawn, if they are degrees. A drawing's are outside of
+    /// the range of degrees somewhere, or all within 1 of the origin, as networkx lays graphs out:
+    /// no network is there.
+    fn place(&mut self) {
+        let is_small =
+            |(_, _, (x, y)): &(usize, Location<'a>, (f64, f64))| x.abs() <= 1.0 && y.abs() <= 1.0;
+        let are_degrees = self.drawn.iter().all(|(_, _, (x, y))| is_on_earth(*x, *y));
+        let is_drawing = !are_degrees || self.drawn.iter().all(is_small);
+        for (node, at, (longitude, latitude)) in std::mem::take(&mut self.drawn) {
+            if is_drawing {
+                self.tally.departs(Departure::Drawing, at);
+            } else {
+                self.nodes[node].longitude = Some(longitude);
+                self.nodes[node].latitude = Some(latitude);
+            }
+        }
+    }
+}
+
+/// Text with single blanks.
+fn tidy(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Numbers names that repeat, skipping names that the file gives.
+fn make_unique(nodes: &mut [Node]) {
+    let mut names: BTreeSet<String> = nodes.iter().map(|node| node.name.clone()).collect();
+    let mut seen = BTreeSet::new();
+    // The number to try next.
+    let mut again: BTreeMap<String, usize> = BTreeMap::new();
+    for node in nodes {
+        if seen.insert(node.name.clone()) {
+            continue;
+        }
+        let number = again.entry(node.name.clone()).or_insert(2);
+        let free = loop {
+            let name = format!("{}#{number}", node.name);
+            *number += 1;
+            if names.insert(name.clone()) {
+                break name;
+            }
+        };
+        node.name = free;
     }
 }
 
 /// Whether a pair of numbers can be geographic coordinates in degrees.
-pub(crate) fn is_on_earth(longitude: f64, latitude: f64) -> bool {
+fn is_on_earth(longitude: f64, latitude: f64) -> bool {
     (-180.0..=180.0).contains(&longitude) && (-90.0..=90.0).contains(&latitude)
 }
 
@@ -136,66 +259,36 @@ fn stem(file: &str) -> &str {
     base.split_once('.').map_or(base, |(stem, _)| stem)
 }
 
-/// A rate of `text` times `unit` bit/s; `None` for 0, with which files say "not known".
-pub(crate) fn rate(at: Location<'_>, text: &str, unit: f64) -> Result<Option<Rate>, InputError> {
-    let bps = finite(text).map(|value| value * unit).filter(|bps| (0.0..=MAX_BPS).contains(bps));
-    match bps {
-        Some(bps) => Ok(Some(Rate::from_bps((bps + 0.5) as u64)).filter(|r| *r != Rate::ZERO)),
-        None => Err(at.error(
-            format!("the rate {}", quoted(text)),
-            format!("a number of {}, 0 or more, at most 1e18 bit/s", unit_name(unit)),
-            "correct the number, or leave the rate out",
-        )),
-    }
-}
-
-fn unit_name(unit: f64) -> &'static str {
-    if unit == 1.0 { "bit/s" } else { "Mbit/s" }
-}
-
-/// The error for a graph whose edges go one way only.
-pub(crate) fn directed(at: Location<'_>) -> InputError {
-    at.error(
-        "a directed graph",
-        "an undirected one: each edge is a link that carries both ways",
-        "export the undirected graph (networkx: G.to_undirected())",
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn names(labels: &[&str]) -> Vec<String> {
+        let ids: Vec<String> = (0..labels.len()).map(|i| i.to_string()).collect();
         let mut builder = Builder::default();
-        for (i, label) in labels.iter().enumerate() {
-            let id = i.to_string();
-            let node = RawNode { id: &id, label, ..RawNode::default() };
-            builder.node(Location::whole("f"), node).unwrap();
+        for (id, label) in ids.iter().zip(labels) {
+            let at = Location::whole("f");
+            let attributes = vec![Attribute::new("label", *label, at)];
+            builder.node(RawNode { at, id: id.into(), drawn: None, attributes }).unwrap();
         }
-        builder.finish("f", "").unwrap().nodes.into_iter().map(|node| node.name).collect()
+        builder.finish("f").unwrap().nodes.into_iter().map(|node| node.name).collect()
     }
 
     #[test]
     fn names_are_unique() {
         assert_eq!(names(&["Vienna", "Vienna", "Vienna"]), ["Vienna", "Vienna#2", "Vienna#3"]);
         assert_eq!(names(&["A#2", "A", "A", "A"]), ["A#2", "A", "A#3", "A#4"]);
-        assert_eq!(names(&["A", "A", "A#2"]), ["A", "A#2", "A#2#2"]);
         assert_eq!(names(&["", " New  York\n", "0"]), ["0", "New York", "0#2"]);
+    }
+
+    #[test]
+    fn a_made_name_takes_none_that_the_file_gives() {
+        assert_eq!(names(&["A", "A", "A#2"]), ["A", "A#3", "A#2"]);
     }
 
     #[test]
     fn names_of_files() {
         assert_eq!(stem("a/b.c/Abilene.graphml"), "Abilene");
         assert_eq!(stem("x"), "x");
-    }
-
-    #[test]
-    fn zero_rates_are_unknown_ones() {
-        let at = Location::whole("f");
-        assert_eq!(rate(at, "0.0", 1.0), Ok(None));
-        assert_eq!(rate(at, " 2.5 ", 1e6), Ok(Some(Rate::from_bps(2_500_000))));
-        assert!(rate(at, "1e19", 1.0).is_err());
-        assert!(rate(at, "-1", 1e6).unwrap_err().to_string().contains("Mbit/s"));
     }
 }

@@ -1,8 +1,11 @@
 //! Entry points for the fuzz targets: any bytes in, every reader run, what they promise checked.
 
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::{arrivals, cdf, cooked, detect, graphml, mahimahi, sndlib_xml, topohub, topology};
+use crate::{
+    arrivals, brite, cdf, cooked, detect, gml, graphml, mahimahi, node_link, rocketfuel,
+    sndlib_native, sndlib_xml, topology,
+};
 
 /// Reads `data` as every kind of trace and table.
 ///
@@ -46,7 +49,16 @@ pub fn traces(data: &[u8]) {
 pub fn topologies(data: &[u8]) {
     // The two encodings take different ways to text.
     let Ok(text) = crate::decode("fuzz", data.to_vec()) else { return };
-    let readers = [graphml::parse, sndlib_xml::parse, topohub::parse, detect::topology];
+    let readers = [
+        graphml::parse,
+        gml::parse,
+        node_link::parse,
+        sndlib_xml::parse,
+        sndlib_native::parse,
+        brite::parse,
+        rocketfuel::parse,
+        detect::topology,
+    ];
     for read in readers {
         let Ok(topology) = read("fuzz", &text) else { continue };
         let count = topology.nodes.len();
@@ -59,6 +71,15 @@ pub fn topologies(data: &[u8]) {
         assert_eq!(names.len(), count);
         for km in topology.edges.iter().filter_map(|edge| edge.length_km) {
             assert!(km >= 0.0 && topology::propagation_delay(km) >= Duration::ZERO);
+        }
+        for node in &topology.nodes {
+            assert_eq!(node.longitude.is_some(), node.latitude.is_some());
+        }
+        assert!(topology.edges.iter().all(|edge| edge.rate != Some(Rate::ZERO)));
+        let lines = text.lines().count().max(1);
+        for note in &topology.notes {
+            assert!(!note.text.is_empty() && !note.help.is_empty() && note.text.len() < 4_000);
+            assert!(note.line.is_none_or(|line| (1..=lines).contains(&line)));
         }
     }
 }

@@ -10,15 +10,21 @@
 //! | [`cooked`] | Pensieve "cooked" bandwidth traces | [`cooked::RateTrace`] |
 //! | [`cdf`] | flow-size distributions, percent or probability | [`cdf::SizeCdf`] |
 //! | [`arrivals`] | flows from a file, Ratewire's own format | [`arrivals::FlowArrival`] |
-//! | [`graphml`] | Topology Zoo GraphML | [`topology::Topology`] |
+//! | [`graphml`] | GraphML of the Topology Zoo, networkx and yEd | [`topology::Topology`] |
+//! | [`gml`] | GML | [`topology::Topology`] |
+//! | [`node_link`] | node-link JSON of networkx, TopoHub and D3 | [`topology::Topology`] |
 //! | [`sndlib_xml`] | SNDlib XML 1.0 | [`topology::Topology`] |
-//! | [`topohub`] | networkx node-link JSON, as TopoHub publishes it | [`topology::Topology`] |
+//! | [`sndlib_native`] | SNDlib's native format 1.0 | [`topology::Topology`] |
+//! | [`brite`] | BRITE | [`topology::Topology`] |
+//! | [`rocketfuel`] | Rocketfuel's weights and latencies | [`topology::Topology`] |
 //!
-//! [`detect::topology`] picks among the last three.
+//! [`detect::topology`] picks among the last seven.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod arrivals;
+mod attributes;
+pub mod brite;
 mod build;
 pub mod cdf;
 pub mod cooked;
@@ -26,14 +32,21 @@ pub mod detect;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod gml;
 pub mod graphml;
+mod json;
 mod load;
 mod location;
 pub mod mahimahi;
+pub mod node_link;
+pub mod rocketfuel;
 mod rows;
+mod sndlib;
+pub mod sndlib_native;
 pub mod sndlib_xml;
-pub mod topohub;
+mod tally;
 pub mod topology;
+mod vocabulary;
 mod xml;
 
 pub use error::InputError;

@@ -38,7 +38,8 @@ impl<'a> Location<'a> {
         }
     }
 
-    fn line_number(self) -> Option<usize> {
+    /// The line, from 1; `None` of the file as a whole.
+    pub(crate) fn line_number(self) -> Option<usize> {
         match self.spot {
             Spot::Whole => None,
             Spot::Line(line) => Some(line),

@@ -3,27 +3,30 @@
 //! Nodes are named by their ids; coordinates are read where `coordinatesType` is `geographical`
 //! (`x` is the longitude) and left out where it is `pixel`. The rate of a link is its pre-installed
 //! capacity. A planning problem offers modules to choose from instead: such a link gets the
-//! smallest module, once. Demands are read as the file lists them, one direction each. Link costs
-//! are money, not length, and are skipped.
+//! smallest module, once. Demands are read as the file lists them, one direction each: value times
+//! routing unit. Link costs are money, not length, and are not used.
 //!
-//! `<unit>` may only be `MBITPERSEC`. The older files, germany50 among them, state no unit; their
-//! numbers are read as Mbit/s too, and their ratios are what to rely on.
+//! `<unit>` is that of capacities and demands: `MBITPERSEC`, `GBITPERSEC` and so on. The older
+//! files, germany50 among them, state no unit; their numbers are read as Mbit/s, and their ratios
+//! are what to rely on.
 //!
 //! Source of the format: <http://sndlib.zib.de/html/docu/io-formats/index.html>; Orlowski, Pióro,
 //! Tomaszewski, Wessäly, "SNDlib 1.0: Survivable Network Design Library", Networks 55(3), 2010.
 
-use ratewire_units::Rate;
-
 use crate::InputError;
-use crate::build::{Builder, RawNode, rate};
+use crate::attributes::Attribute;
+use crate::build::{Builder, RawLink, RawNode};
 use crate::location::quoted;
-use crate::topology::{Edge, Topology};
+use crate::sndlib::{self, Modules};
+use crate::tally::Departure;
+use crate::topology::Topology;
+use crate::vocabulary::Part;
 use crate::xml::{self, Element};
 
 /// Reads a topology with its demands.
 ///
 /// # Errors
-/// When the text is not well-formed XML, its root is not `network`, the unit is another, nodes or
+/// When the text is not well-formed XML, its root is not `network`, the unit is unknown, nodes or
 /// links are missing, an id repeats, a link or demand refers to a node that is not there, or a
 /// number is none or out of range.
 pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
@@ -36,35 +39,34 @@ pub(crate) fn from_xml(root: Element<'_, '_>) -> Result<Topology, InputError> {
         return Err(root.at().error(
             format!("the root element {}", quoted(root.tag())),
             "network",
-            "use SNDlib's XML form of the problem, not its native or solution form",
+            "use SNDlib's network file, not its model or solution",
         ));
     }
-    if let Some(unit) = root.child("meta").and_then(|meta| meta.child("unit"))
-        && !unit.text().eq_ignore_ascii_case("MBITPERSEC")
-    {
-        return Err(unit.at().error(
-            format!("the unit {}", quoted(unit.text())),
-            "MBITPERSEC",
-            "convert capacities and demands to Mbit/s, and the unit with them",
-        ));
-    }
-    let structure = root.need("networkStructure")?;
     let mut builder = Builder::default();
+    let unit = root.child("meta").and_then(|meta| meta.child("unit"));
+    sndlib::set_unit(&mut builder, unit.map(|unit| (unit.text(), unit.at())), root.at())?;
+    let structure = root.need("networkStructure")?;
     add_nodes(&mut builder, structure.need("nodes")?)?;
     for link in structure.need("links")?.children("link") {
-        let (a, b) = ends(&builder, link)?;
-        let label = link.attribute("id").map(str::to_string);
-        builder.edge(Edge { a, b, rate: capacity(link)?, length_km: None, label });
+        add_link(&mut builder, link)?;
     }
     for demand in root.child("demands").iter().flat_map(|demands| demands.children("demand")) {
-        let (from, to) = ends(&builder, demand)?;
-        let value = demand.need("demandValue")?;
-        builder.demand(from, to, rate(value.at(), value.text(), 1e6)?);
+        let ends = ends(&builder, demand)?;
+        let value = attribute(demand.need("demandValue")?);
+        let unit = demand.child("routingUnit").map(attribute);
+        let rate = sndlib::demand(&mut builder, &value, unit.as_ref())?;
+        builder.demand(demand.at(), ends, rate);
+        let known = ["source", "target", "demandValue", "routingUnit"];
+        count_unused(&mut builder, Part::Demand, demand, &known);
     }
-    builder.finish(root.file(), "")
+    builder.finish(root.file())
 }
 
-fn add_nodes(builder: &mut Builder, nodes: Element<'_, '_>) -> Result<(), InputError> {
+fn attribute<'d>(element: Element<'d, '_>) -> Attribute<'d> {
+    Attribute::new(element.tag(), element.text(), element.at())
+}
+
+fn add_nodes<'d>(builder: &mut Builder<'d>, nodes: Element<'d, '_>) -> Result<(), InputError> {
     let geographical = match nodes.attribute("coordinatesType") {
         None | Some("geographical") => true,
         Some("pixel") => false,
@@ -77,46 +79,71 @@ fn add_nodes(builder: &mut Builder, nodes: Element<'_, '_>) -> Result<(), InputE
         }
     };
     for node in nodes.children("node") {
-        let position = match node.child("coordinates") {
-            Some(c) if geographical => Some((c.need("x")?.degrees()?, c.need("y")?.degrees()?)),
-            _ => None,
-        };
         let id = node.need_attribute("id")?;
-        builder.node(node.at(), RawNode { id, label: id, position, external: false })?;
+        let mut attributes = Vec::new();
+        match node.child("coordinates") {
+            Some(place) if geographical => {
+                for (name, tag) in [("longitude", "x"), ("latitude", "y")] {
+                    let number = place.need(tag)?;
+                    attributes.push(Attribute::new(name, number.text(), number.at()));
+                }
+            }
+            Some(_) => builder.tally.departs(Departure::Drawing, node.at()),
+            None => {}
+        }
+        count_unused(builder, Part::Node, node, &["coordinates"]);
+        builder.node(RawNode { at: node.at(), id: id.into(), drawn: None, attributes })?;
     }
     Ok(())
 }
 
+fn add_link<'d>(builder: &mut Builder<'d>, link: Element<'d, '_>) -> Result<(), InputError> {
+    let ends = ends(builder, link)?;
+    let mut modules = Modules::default();
+    for installed in link.children("preInstalledModule") {
+        modules.installed = Some(attribute(installed.need("capacity")?));
+        count_unused(builder, Part::Link, installed, &["capacity"]);
+    }
+    let offers = link.child("additionalModules");
+    for module in offers.iter().flat_map(|offers| offers.children("addModule")) {
+        modules.offers.push(attribute(module.need("capacity")?));
+        count_unused(builder, Part::Link, module, &["capacity"]);
+    }
+    count_unused(
+        builder,
+        Part::Link,
+        link,
+        &["source", "target", "preInstalledModule", "additionalModules"],
+    );
+    let mut attributes = modules.choose(builder, link.at())?;
+    let id = link.attribute("id").map(|id| Attribute::new("label", id, link.at()));
+    attributes.extend(id);
+    builder.link(RawLink { at: link.at(), ends, is_one_way: false, attributes })
+}
+
 /// The nodes at both ends of a link or demand.
-fn ends(builder: &Builder, element: Element<'_, '_>) -> Result<(usize, usize), InputError> {
+fn ends(builder: &Builder<'_>, element: Element<'_, '_>) -> Result<(usize, usize), InputError> {
     let source = element.need("source")?;
     let target = element.need("target")?;
     Ok((builder.find(source.at(), source.text())?, builder.find(target.at(), target.text())?))
 }
 
-fn capacity(link: Element<'_, '_>) -> Result<Option<Rate>, InputError> {
-    let of = |module: Element<'_, '_>| {
-        let capacity = module.need("capacity")?;
-        rate(capacity.at(), capacity.text(), 1e6)
-    };
-    if let Some(module) = link.child("preInstalledModule")
-        && let Some(rate) = of(module)?
-    {
-        return Ok(Some(rate));
+/// Counts the elements of a part that are not `known`.
+fn count_unused<'d>(
+    builder: &mut Builder<'d>,
+    part: Part,
+    element: Element<'d, '_>,
+    known: &[&str],
+) {
+    for other in element.elements().filter(|one| !known.contains(&one.tag())) {
+        builder.tally.unused(part, other.tag(), other.at());
     }
-    let mut smallest: Option<Rate> = None;
-    let offers = link.child("additionalModules");
-    for module in offers.iter().flat_map(|offers| offers.children("addModule")) {
-        if let Some(rate) = of(module)? {
-            smallest = Some(smallest.map_or(rate, |known| known.min(rate)));
-        }
-    }
-    Ok(smallest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ratewire_units::Rate;
 
     const SMALL: &str = include_str!("../tests/data/triangle.xml");
 
@@ -147,9 +174,43 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_unit_is_in_megabits() {
+    fn a_file_without_a_unit_is_in_megabits_and_says_so() {
         let text = SMALL.replacen("<unit>MBITPERSEC</unit>", "", 1);
-        assert_eq!(parse("t.xml", &text).unwrap().demands[0].rate, Rate::from_bps(120_500_000));
+        let topology = parse("t.xml", &text).unwrap();
+        assert_eq!(topology.demands[0].rate, Rate::from_bps(120_500_000));
+        assert!(topology.notes[0].text.starts_with("no unit of capacities and demands"));
+        let said = |text: &str| {
+            parse("t.xml", text).unwrap().notes.iter().any(|note| note.text.contains("no unit"))
+        };
+        assert!(!said(SMALL));
+    }
+
+    #[test]
+    fn units_and_routing_units_count() {
+        for (unit, bps) in
+            [("BITSPERSEC", 120), ("KBITPERSEC", 120_500), ("GBITPERSEC", 120_500_000_000)]
+        {
+            let topology = parse("t.xml", &SMALL.replacen("MBITPERSEC", unit, 1)).unwrap();
+            let of_unit = topology.demands[0].rate.bps().abs_diff(bps);
+            assert!(of_unit <= 1, "{unit}: {}", topology.demands[0].rate);
+        }
+        let value = "<demandValue>";
+        assert!(SMALL.contains(value) && !SMALL.contains("routingUnit"));
+        let text = SMALL.replacen(value, "<routingUnit>2</routingUnit><demandValue>", 1);
+        assert_eq!(parse("t.xml", &text).unwrap().demands[0].rate, Rate::from_mbps(241));
+    }
+
+    #[test]
+    fn what_is_not_used_is_named() {
+        let said: Vec<String> =
+            parse("t.xml", SMALL).unwrap().notes.into_iter().map(|note| note.text).collect();
+        assert_eq!(
+            said,
+            [
+                "1 link with modules to choose from: the smallest is taken",
+                "not used: of links \"cost\" (4 times)"
+            ]
+        );
     }
 
     #[test]
@@ -159,7 +220,9 @@ mod tests {
         assert!(refused("<x>9.99</x>", "").contains("without <x>"));
         assert!(refused("9.99", "east").contains("\"east\""));
         assert!(refused("geographical", "grid").contains("\"grid\""));
-        assert!(refused("2488.0", "-1").contains("the rate \"-1\""));
+        assert!(
+            refused("2488.0", "-1").contains("found capacity \"-1\"; allowed: a number of Mbit")
+        );
         assert!(refused("links>", "link>").contains("cannot be read"));
         assert!(parse("t.xml", "<graphml/>").unwrap_err().to_string().contains("\"graphml\""));
     }

@@ -1,16 +1,20 @@
 //! Topologies, whatever the file they came from.
 //!
-//! Three readers give one [`Topology`]: [`crate::graphml`], [`crate::sndlib_xml`] and
-//! [`crate::topohub`]. The readers follow common rules:
+//! Every reader of graphs gives one [`Topology`]. The readers follow common rules:
 //!
-//! * Edges are full-duplex links. Directed graphs are refused. Parallel edges are kept; an edge
-//!   from a node to itself carries nothing between nodes and is left out.
+//! * Edges are full-duplex links; an edge of a directed graph is a link one way. Parallel edges are
+//!   kept. An edge from a node to itself carries nothing between nodes and is left out.
 //! * Names are unique. Blanks in a label are brought to single ones; a node without a label takes
 //!   its id; the second node called `Vienna` becomes `Vienna#2`, the next `Vienna#3`, in the file's
-//!   order, skipping what another node is already called.
-//! * An edge whose file gives no length gets the great-circle distance when both ends have
+//!   order, skipping names that the file gives.
+//! * Attributes mean the same in every format: a rate is called `LinkSpeedRaw` (bit/s), `capacity`,
+//!   `bandwidth` and so on, a delay `delay` or `latency`, a length `dist`, `length` or `distance`.
+//!   A number without a unit is of Mbit/s, ms or km, unless the file states another unit. Rates
+//!   without a unit are of bit/s if in Mbit/s even the slowest link had a Tbit/s.
+//! * A link whose file gives no length gets the great-circle distance when both ends have
 //!   coordinates, and no length otherwise.
 //! * Demands of nothing, and of a node to itself, are left out.
+//! * What a file says and the topology does not is in [`Topology::notes`].
 
 use ratewire_units::{Duration, Rate};
 
@@ -28,6 +32,19 @@ pub struct Topology {
     pub edges: Vec<Edge>,
     /// Offered traffic between nodes, where the file has it.
     pub demands: Vec<Demand>,
+    /// What the file says that is not used, or not used as it stands.
+    pub notes: Vec<Note>,
+}
+
+/// Something that the file says and the topology does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The first line that says so, from 1.
+    pub line: Option<usize>,
+    /// What is not used, and how often.
+    pub text: String,
+    /// What to do about it.
+    pub help: String,
 }
 
 /// A node.
@@ -40,19 +57,23 @@ pub struct Node {
     /// Degrees north, -90 ..= 90.
     pub latitude: Option<f64>,
     /// Whether the node is the network's own. The Topology Zoo also draws neighbours (`Internal`
-    /// 0); the other formats have only nodes of their own.
+    /// 0).
     pub internal: bool,
 }
 
-/// A full-duplex link.
+/// A link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
-    /// One end, an index into [`Topology::nodes`].
+    /// One end, an index into [`Topology::nodes`]; of a one-way link the sender's.
     pub a: usize,
     /// The other end; never the same.
     pub b: usize,
+    /// Whether the link carries from `a` to `b` only.
+    pub is_one_way: bool,
     /// The capacity each way, where the file says; never zero.
     pub rate: Option<Rate>,
+    /// The propagation delay, where the file says.
+    pub delay: Option<Duration>,
     /// Kilometres, 0 or more: as the file says, else by great circle, else unknown.
     pub length_km: Option<f64>,
     /// What the file calls the link (`OC-192c`), where it does.
@@ -72,14 +93,22 @@ pub struct Demand {
 
 impl Topology {
     /// The connected parts: indices of nodes, ascending, in the order of their first node. One part
-    /// means that every node reaches every other.
+    /// means that every node reaches every other, if no link is one-way.
     pub fn components(&self) -> Vec<Vec<usize>> {
+        self.components_of(&vec![true; self.nodes.len()])
+    }
+
+    /// The connected parts of the nodes that are `kept`, as [`Topology::components`] gives them.
+    ///
+    /// # Panics
+    /// When `kept` has not one entry a node.
+    pub fn components_of(&self, kept: &[bool]) -> Vec<Vec<usize>> {
         let mut neighbours = vec![Vec::new(); self.nodes.len()];
-        for edge in &self.edges {
+        for edge in self.edges.iter().filter(|edge| kept[edge.a] && kept[edge.b]) {
             neighbours[edge.a].push(edge.b);
             neighbours[edge.b].push(edge.a);
         }
-        let mut seen = vec![false; self.nodes.len()];
+        let mut seen: Vec<bool> = kept.iter().map(|kept| !kept).collect();
         let mut parts = Vec::new();
         for start in 0..self.nodes.len() {
             if seen[start] {
@@ -162,13 +191,24 @@ mod tests {
 
     #[test]
     fn parts_of_an_unconnected_graph() {
-        let edge = |a, b| Edge { a, b, rate: None, length_km: None, label: None };
+        let edge = |a, b| Edge {
+            a,
+            b,
+            is_one_way: false,
+            rate: None,
+            delay: None,
+            length_km: None,
+            label: None,
+        };
         let topology = Topology {
             name: String::new(),
             nodes: vec![node(0.0, 0.0); 5],
             edges: vec![edge(4, 0), edge(1, 3), edge(1, 3)],
             demands: Vec::new(),
+            notes: Vec::new(),
         };
         assert_eq!(topology.components(), [vec![0, 4], vec![1, 3], vec![2]]);
+        let kept = [true, true, false, true, false];
+        assert_eq!(topology.components_of(&kept), [vec![0], vec![1, 3]]);
     }
 }

@@ -25,8 +25,35 @@ fn damaged() -> impl Strategy<Value = Vec<u8>> {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         read(&folder.join("../../fuzz/corpus/topologies").join(name)).unwrap().into_bytes()
     };
-    let files = vec![load("small.graphml"), load("triangle.xml"), load("small.json")];
-    let piece = prop_oneof!["\\PC{0,8}", Just("</node>".into()), Just("{\"id\": 0}".into())];
+    let files: Vec<Vec<u8>> = [
+        "small.graphml",
+        "nested.graphml",
+        "yed.graphml",
+        "triangle.xml",
+        "small.json",
+        "places.json",
+        "latencies.intra",
+        "small.gml",
+        "small.brite",
+        "native.txt",
+    ]
+    .map(load)
+    .into();
+    let pieces = [
+        "</node>",
+        "{\"id\": 0}",
+        "node [ id 0 ]",
+        "<graph>",
+        "]",
+        ")",
+        "( 1 2 )",
+        "\"capacity\": 1e99",
+        "null",
+        "-1",
+        "&#1114112;",
+    ];
+    let piece =
+        prop_oneof!["\\PC{0,8}", proptest::sample::select(pieces.to_vec()).prop_map(String::from)];
     (proptest::sample::select(files), any::<prop::sample::Index>(), 0..40_usize, piece).prop_map(
         |(mut file, start, length, piece)| {
             let start = start.index(file.len());

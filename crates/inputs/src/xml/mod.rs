@@ -5,7 +5,7 @@ mod limits;
 use roxmltree::{Document, Node};
 
 use crate::InputError;
-use crate::location::{Location, finite, quoted};
+use crate::location::Location;
 
 /// A parsed file.
 pub(crate) struct File<'a> {
@@ -67,6 +67,29 @@ where
             .filter(move |node| node.is_element() && node.tag_name().name() == tag)
             .map(move |node| Element { file, node })
     }
+    /// The elements called `tag` inside this one, at any depth, in the file's order.
+    pub(crate) fn descendants(self, tag: &'static str) -> impl Iterator<Item = Element<'d, 'a>> {
+        let file = self.file;
+        self.node
+            .descendants()
+            .skip(1)
+            .filter(move |node| node.is_element() && node.tag_name().name() == tag)
+            .map(move |node| Element { file, node })
+    }
+    /// The name of the element around this one.
+    pub(crate) fn parent_tag(self) -> Option<&'d str> {
+        Some(self.node.parent_element()?.tag_name().name())
+    }
+    /// The value of an attribute of the element around this one.
+    pub(crate) fn parent_attribute(self, name: &str) -> Option<&'d str> {
+        self.node.parent_element()?.attribute(name)
+    }
+    /// The child elements, whatever they are called.
+    pub(crate) fn elements(self) -> impl Iterator<Item = Element<'d, 'a>> {
+        let file = self.file;
+        let elements = self.node.children().filter(Node::is_element);
+        elements.map(move |node| Element { file, node })
+    }
     /// The first child called `tag`.
     pub(crate) fn child(self, tag: &'static str) -> Option<Element<'d, 'a>> {
         self.children(tag).next()
@@ -96,16 +119,6 @@ where
                 format!("<{}> without the attribute {name}", self.tag()),
                 format!("<{} {name}=\"...\">", self.tag()),
                 "add the attribute",
-            )
-        })
-    }
-    /// The text as a number of degrees.
-    pub(crate) fn degrees(self) -> Result<f64, InputError> {
-        finite(self.text()).ok_or_else(|| {
-            self.at().error(
-                format!("the coordinate {}", quoted(self.text())),
-                "a number of degrees",
-                "correct the number, or leave the coordinates out",
             )
         })
     }

@@ -53,6 +53,8 @@ pub(crate) struct Net {
     pub without_table: Option<Span>,
     node_names: BTreeMap<String, usize>,
     link_names: BTreeMap<String, usize>,
+    /// What may join nodes that no path joins, by a key of the topology.
+    pub unreachable_help: Option<&'static str>,
     /// Pairs of nodes for traffic that names none.
     pub pairs: Vec<(usize, usize)>,
     /// Demands of a topology file, in bits per second.
@@ -71,6 +73,7 @@ impl Net {
             links: Vec::new(),
             is_guess: false,
             without_table: None,
+            unreachable_help: None,
             node_names: BTreeMap::new(),
             link_names: BTreeMap::new(),
             pairs: Vec::new(),

@@ -6,6 +6,7 @@ use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{Arrivals, Sizes, TrafficSpec};
 use ratewire_units::{Bytes, Duration, Time, quantity};
 
+use super::between::Pairs;
 use super::listed::{self, Within};
 use super::load::{self, Load};
 use super::{Senders, between, sizes};
@@ -87,7 +88,10 @@ fn one(
         }
     };
     let before = context.errors();
-    let pairs = if from_file { Vec::new() } else { between::read(section, senders) };
+    let mut pairs = if from_file { Vec::new() } else { between::read(section, senders) };
+    if senders.net.unreachable_help.is_some() && !from_file && between::are_all(section) {
+        leave_out_unreachable(section, senders, &mut pairs);
+    }
     for (a, b, _) in &pairs {
         // One missing route is enough for an error.
         if context.errors() == before {
@@ -237,4 +241,28 @@ fn per_second(text: &str) -> Option<f64> {
     };
     let rate = number / seconds;
     (rate > 0.0 && rate.is_finite()).then_some(rate)
+}
+
+/// Leaves out pairs that no path joins, in a graph from a file, with a warning. If none is left,
+/// all are kept for the error.
+fn leave_out_unreachable(section: &Section<'_>, senders: &mut Senders<'_>, pairs: &mut Pairs) {
+    let joined: Vec<bool> =
+        pairs.iter().map(|(a, b, _)| senders.no_route((*a, *b)).is_none()).collect();
+    let Some(first) = joined.iter().position(|joined| !joined) else { return };
+    if !joined.contains(&true) {
+        return;
+    }
+    let name = |node: usize| senders.net.nodes[node].name.as_str();
+    let count = joined.iter().filter(|joined| !**joined).count();
+    let message = format!(
+        "{count} of {} pairs of {} are left out: no path joins {:?} and {:?} both ways",
+        pairs.len(),
+        section.title,
+        name(pairs[first].0),
+        name(pairs[first].1)
+    );
+    let help = senders.net.unreachable_help.unwrap_or_default();
+    section.context.warning(section.span, message).help(help);
+    let mut joined = joined.into_iter();
+    pairs.retain(|_| joined.next().unwrap_or(true));
 }

@@ -19,6 +19,13 @@ pub(super) fn are_demands(section: &Section<'_>) -> bool {
     })
 }
 
+/// Whether the pairs are all that the topology has, and not named or demanded.
+pub(super) fn are_all(section: &Section<'_>) -> bool {
+    section.or_default("between", |entry| {
+        Some(matches!(&entry.item.value, Value::Text(word) if word != "demands"))
+    })
+}
+
 /// Reads the pairs, with weights whose sum is finite.
 pub(super) fn read(section: &Section<'_>, senders: &Senders<'_>) -> Pairs {
     let span = section.get("between").map_or(section.span, |entry| entry.item.span);

@@ -65,7 +65,8 @@ impl Senders<'_> {
         let name = |id: usize| &self.net.nodes[id].name;
         let why = if from == a { "data" } else { "acknowledgements" };
         let message = format!("no path leads from {:?} to {:?}", name(from), name(to));
-        Some((message, format!("the {why} of this traffic cannot arrive; add a [[link]]")))
+        let key = self.net.unreachable_help.map_or(String::new(), |key| format!(", or {key}"));
+        Some((message, format!("the {why} of this traffic cannot arrive; add a [[link]]{key}")))
     }
 
     /// The pairs of hosts that two names or patterns match; notes an error if there are none.
