@@ -16,7 +16,8 @@ pub fn traces(data: &[u8]) {
         assert!(trace.opportunity(0) <= trace.opportunity(u64::MAX));
         let _ = trace.mean_rate();
     }
-    if let Ok(trace) = cooked::parse("fuzz", &text) {
+    let mut notices = Vec::new();
+    if let Ok(trace) = cooked::parse("fuzz", &text, &mut notices) {
         let last = trace.steps[trace.steps.len() - 1];
         assert!(trace.steps[0].0.is_zero() && last.0 < trace.period);
         assert_eq!(trace.rate_at(Time::ZERO), trace.steps[0].1);
@@ -24,7 +25,8 @@ pub fn traces(data: &[u8]) {
         let largest = trace.steps.iter().map(|step| step.1).max();
         assert!(Some(trace.mean_rate()) <= largest);
     }
-    if let Ok(sizes) = cdf::parse("fuzz", &text) {
+    let _ = detect::trace("fuzz", &text, &mut notices);
+    if let Ok(sizes) = cdf::parse("fuzz", &text, &mut notices) {
         assert!(sizes.mean() >= 0.0 && sizes.points[sizes.points.len() - 1].1 == 1.0);
         let mut before = Bytes::new(1);
         for i in 0..=64 {
@@ -33,9 +35,18 @@ pub fn traces(data: &[u8]) {
             before = size;
         }
     }
-    if let Ok(flows) = arrivals::parse("fuzz", &text) {
+    if let Ok(list) = arrivals::parse("fuzz", &text, &mut notices) {
+        let flows = list.flows;
         assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
         assert!(flows.iter().all(|flow| flow.from != flow.to && flow.size > Bytes::ZERO));
+        let is_number = |host: &str| host.parse::<u64>().is_ok();
+        let are_numbers = flows.iter().all(|flow| is_number(&flow.from) && is_number(&flow.to));
+        assert!(are_numbers || !list.are_numbered);
+    }
+    let lines = text.lines().count();
+    for notice in notices {
+        assert!(notice.line.is_none_or(|line| (1..=lines).contains(&line)), "{notice}");
+        assert!(!notice.message.is_empty() && !notice.remedy.is_empty());
     }
 }
 

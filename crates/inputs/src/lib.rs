@@ -27,9 +27,11 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod graphml;
+mod heading;
 mod load;
 mod location;
 pub mod mahimahi;
+mod notice;
 mod rows;
 pub mod sndlib_xml;
 pub mod topohub;
@@ -38,3 +40,4 @@ mod xml;
 
 pub use error::InputError;
 pub use load::{decode, read};
+pub use notice::Notice;

@@ -10,6 +10,7 @@ mod disciplines;
 mod ensembles;
 mod evaluate;
 mod extremes;
+mod files;
 mod hard;
 mod law_options;
 mod loads;

@@ -18,7 +18,7 @@ fn wide() -> Net {
 #[test]
 fn poisson_arrivals_offer_the_load_they_are_set_to() {
     let text = "1000 0\n2000 0.5\n30000 1\n";
-    let cdf = Arc::new(cdf::parse("sizes.txt", text).unwrap());
+    let cdf = Arc::new(cdf::parse("sizes.txt", text, &mut Vec::new()).unwrap());
     let mean = cdf.mean();
     for (sizes, mean) in [
         (Sizes::Fixed(Bytes::new(10_000)), 10_000.0),
