@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_net::spec::{LinkId, LinkSpec};
 use ratewire_sim::setup::Setup;
-use ratewire_transport::Writer;
-use ratewire_units::Time;
+use ratewire_transport::{Phase, Writer};
+use ratewire_units::{Duration, Time};
 
 use super::estimate::{active, arriving, mean_size};
 
@@ -64,6 +64,24 @@ fn behind_others(greedy: &[Vec<LinkId>], is_tight: impl Fn(LinkId) -> bool) -> B
     before.into_iter().filter(|(_, before)| !before.is_empty()).map(|(link, _)| link).collect()
 }
 
+/// Bits that an application writes in this time; `None` if it takes all the rate that it gets.
+fn offered(writer: &Writer, active: Duration) -> Option<f64> {
+    match writer {
+        Writer::Sized(size) => Some(size.as_f64() * 8.0),
+        Writer::Constant { rate } => Some(rate.bps() as f64 * active.secs()),
+        Writer::Phases(phases) => {
+            let mut left = active;
+            let bits_of = |phase: &Phase| {
+                let lasts = phase.lasts.min(left);
+                left = left.saturating_sub(lasts);
+                offered(&phase.writer, lasts)
+            };
+            phases.iter().map(bits_of).sum()
+        }
+        Writer::Unlimited | Writer::OnOff { .. } | Writer::Fed => None,
+    }
+}
+
 fn sent(setup: &Setup) -> Sent {
     let mut sent = Sent { greedy: Vec::new(), offered: vec![0.0; setup.network.links.len()] };
     // A setup with an invalid path cannot run, and the engine reports why.
@@ -71,15 +89,9 @@ fn sent(setup: &Setup) -> Sent {
     let listed = setup.flows.iter().enumerate();
     for (id, flow) in listed.filter(|(_, flow)| flow.start < Time::ZERO + setup.duration) {
         let path = pathfinder.path(flow.from, flow.to, id as u64).unwrap_or_default();
-        let bits = match flow.app.writer {
-            Writer::Sized(size) => size.as_f64() * 8.0,
-            Writer::Constant { rate } => {
-                rate.bps() as f64 * active(setup, flow.start, flow.stop).secs()
-            }
-            Writer::Unlimited | Writer::OnOff { .. } | Writer::Fed => {
-                sent.greedy.push(path);
-                continue;
-            }
+        let Some(bits) = offered(&flow.app.writer, active(setup, flow.start, flow.stop)) else {
+            sent.greedy.push(path);
+            continue;
         };
         path.iter().for_each(|link| sent.offered[link.index()] += bits);
     }

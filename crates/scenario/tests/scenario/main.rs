@@ -3,6 +3,7 @@
 mod common;
 
 mod all_links;
+mod apps;
 mod broken;
 mod catalogue;
 mod chance;
