@@ -123,6 +123,9 @@ impl Environment {
 /// steps as numbers of this machine.
 type Episode = (i64, u64, Vec<u8>);
 
+/// An episode as Python gets it.
+type ToldEpisode = (i64, u64, Cow<'static, [u8]>);
+
 impl Environment {
     fn episode(&self) -> Episode {
         let (scenario, seed) = self.begun.map_or((-1, 0), |(at, seed)| (at as i64, seed));
@@ -255,7 +258,7 @@ impl Environments {
     }
 
     /// The episodes of all environments so far.
-    fn episodes(&self) -> PyResult<Vec<(i64, u64, Cow<'static, [u8]>)>> {
+    fn episodes(&self) -> PyResult<Vec<ToldEpisode>> {
         let all = self.lock()?;
         let episodes = all.iter().map(Environment::episode);
         Ok(episodes.map(|(scenario, seed, actions)| (scenario, seed, actions.into())).collect())

@@ -16,7 +16,7 @@ use ratewire_units::Bytes;
 use crate::heading::{self, Unit, Wanted};
 use crate::location::Location;
 use crate::rows::{Row, rows};
-use crate::{InputError, Notice};
+use crate::{InputError, Note};
 
 /// The columns of a distribution.
 const COLUMNS: [Wanted; 2] = [
@@ -83,11 +83,11 @@ impl SizeCdf {
 /// When there are fewer than two rows, a row has other columns than the heading, or than two
 /// without one, a column decreases, a number is
 /// negative or not a number, or the last share is neither 1 nor 100.
-pub fn parse(file: &str, text: &str, notices: &mut Vec<Notice>) -> Result<SizeCdf, InputError> {
+pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<SizeCdf, InputError> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut last = Location::whole(file);
     let mut all = rows(file, text).peekable();
-    let heading = heading::of(file, text, &mut all, &COLUMNS, notices)?;
+    let heading = heading::of(file, text, &mut all, &COLUMNS, notes)?;
     let unit = heading.columns[0].scale;
     for row in all {
         let [size, share] = heading.fields(&row, remedy(&row))?;
@@ -111,6 +111,7 @@ pub fn parse(file: &str, text: &str, notices: &mut Vec<Notice>) -> Result<SizeCd
         points.push((size, share));
         last = row.at;
     }
+    notes.extend(heading.unitless.into_iter().flatten());
     if points.len() < 2 {
         let found = if points.is_empty() { "no rows" } else { "one row" };
         return Err(last.error(

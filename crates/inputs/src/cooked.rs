@@ -1,13 +1,14 @@
 //! "Cooked" bandwidth traces, as the Pensieve line of work keeps them.
 //!
 //! Two columns: time in seconds, throughput in Mbit/s (10^6 bits per second); irregular steps. The
-//! first time need not be 0, and may be Unix time: the trace is shifted so that it starts there.
+//! first time need not be 0, and may be Unix time or a date with a time such as `2023-04-04
+//! 10:07:13`: the trace is shifted so that it starts there.
 //! Each rate holds from its time to the next. The last one holds for the median length of the
 //! others, since the file does not say; then the trace starts again. A single row is a constant
 //! rate, with a period of 1 s. `#` starts a comment.
 //!
 //! Columns are separated by blanks, tabs or commas. A heading such as `time_ms,rtt_ms,rate_kbps`
-//! says which columns the two are and in which units; the other columns are named in a notice.
+//! says which columns the two are and in which units; the other columns are named in a note.
 //!
 //! Source of the format: Mao, Netravali, Alizadeh, "Neural Adaptive Video Streaming with
 //! Pensieve", SIGCOMM 2017, whose tools cooked the FCC and HSDPA logs. Pensieve's own player lets a
@@ -16,10 +17,11 @@
 use ratewire_units::quantity::RATE_UNITS;
 use ratewire_units::{Duration, Rate, Time};
 
+use crate::calendar;
 use crate::heading::{self, Heading, Unit, Wanted};
 use crate::location::{Location, finite, in_place_of_a_number};
 use crate::rows::{MAX_SECONDS, Row, rows};
-use crate::{InputError, Notice};
+use crate::{InputError, Note};
 
 /// The largest rate taken, in bit/s: a petabit per second.
 const MAX_BPS: f64 = 1e15;
@@ -48,7 +50,6 @@ pub(crate) const COLUMNS: [Wanted; 2] = [
             "datarate",
             "capacity",
             "goodput",
-            "speed",
         ],
         others: &["loss", "error", "packet", "frame", "sample", "success", "retransmission"],
         unit: Unit::Rate,
@@ -95,14 +96,25 @@ impl RateTrace {
 /// When there is no row, a row has other columns than the heading, or than two without one, a
 /// time is not later than the one before it, or a number is negative, not a number, or out of
 /// range (9e6 s after the first time, 1e15 bit/s).
-pub fn parse(file: &str, text: &str, notices: &mut Vec<Notice>) -> Result<RateTrace, InputError> {
+pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<RateTrace, InputError> {
     let mut all = rows(file, text).peekable();
-    let heading = heading::of(file, text, &mut all, &COLUMNS, notices)?;
+    let heading = heading::of(file, text, &mut all, &COLUMNS, notes)?;
     let mut first = None;
+    let mut zone = None;
     let mut steps: Vec<(Duration, Rate)> = Vec::new();
     for row in all {
         let [time, rate] = heading.fields(&row, remedy(&row))?;
-        let ps = time_of(&row, time, &heading)?;
+        let ps = match calendar::read(time) {
+            Some((ps, of_row)) if *zone.get_or_insert(of_row) == of_row => ps,
+            Some(_) => {
+                return Err(row.at.error(
+                    "a time in another time zone than that of the first row",
+                    "times of one zone",
+                    "write all times in one zone, or as Unix time",
+                ));
+            }
+            None => time_of(&row, time, &heading)?,
+        };
         let first = *first.get_or_insert(ps);
         let start = ps.checked_sub(first).map(|ps| Duration::from_ps(ps as u64));
         let before = steps.last().map(|(before, _)| *before);
@@ -110,7 +122,10 @@ pub fn parse(file: &str, text: &str, notices: &mut Vec<Notice>) -> Result<RateTr
             let seconds = |ps: u128| ps as f64 / 1e12;
             let before = first + u128::from(before.unwrap_or_default().ps());
             return Err(row.at.error(
-                format!("{} s after {} s", seconds(ps), seconds(before)),
+                match zone {
+                    Some(_) => "a time that is not after that of the row before".to_string(),
+                    None => format!("{} s after {} s", seconds(ps), seconds(before)),
+                },
                 "times that increase from row to row",
                 "sort the rows by time, and keep one of those with the same time",
             ));
@@ -131,6 +146,9 @@ pub fn parse(file: &str, text: &str, notices: &mut Vec<Notice>) -> Result<RateTr
             "a file with the single row \"0 10\" is a steady 10 Mbit/s",
         ));
     }
+    let [time, rate] = heading.unitless;
+    // Dates need no unit.
+    notes.extend(time.filter(|_| zone.is_none()).into_iter().chain(rate));
     let period = steps[steps.len() - 1].0 + last_step(&steps);
     Ok(RateTrace { steps, period })
 }
@@ -223,21 +241,42 @@ mod tests {
     }
 
     #[test]
+    fn dates_are_times_of_one_zone() {
+        let text = "time,throughput (Mbps),speed\n2023-04-04 10:07:13 CDT,3.5,20\n\
+                    2023-04-04 10:07:14 CDT,4,21\n2023-04-04 10:07:15 CDT,5.25,\n";
+        assert_eq!(steps(text), THREE);
+        let mut notes = Vec::new();
+        parse("c.csv", text, &mut notes).unwrap();
+        assert_eq!(notes.len(), 1, "dates need no unit: {notes:?}");
+        let bare = "2023-04-04T10:07:13,3.5\n2023-04-04T10:07:14,4\n2023-04-04T10:07:15,5.25\n";
+        assert_eq!(steps(bare), THREE);
+        assert_eq!(steps(&bare.replace('T', " ")), THREE);
+        assert_eq!(steps(&bare.replace(',', ";")), THREE);
+        let zones = refused(&text.replace("14 CDT", "14 CST"));
+        assert!(zones.starts_with("c.txt:3: found a time in another time zone"), "{zones}");
+        let again = refused(&text.replace(":14", ":13"));
+        assert!(again.contains("times that increase"), "{again}");
+    }
+
+    #[test]
     fn a_heading_says_which_columns_and_units() {
         let text = "rtt_ms,time_ms,rate_kbps\n20,1669852800100,3500\n21,1669852801100,4e3\n\
                     22,1669852802100,5250.0\n";
         assert_eq!(steps(text), THREE);
-        let mut notices = Vec::new();
-        parse("c.txt", text, &mut notices).unwrap();
-        assert_eq!(notices.len(), 1);
-        let told = notices[0].to_string();
-        assert!(told.starts_with("c.txt:1: the column \"rtt_ms\" is not used"), "{told}");
+        let mut notes = Vec::new();
+        parse("c.txt", text, &mut notes).unwrap();
+        assert_eq!(notes.len(), 1);
+        let told = notes[0].to_string();
+        assert!(told.starts_with("line 1: the column \"rtt_ms\" is not used"), "{told}");
         assert_eq!(steps("time,throughput\n0,3.5\n1,4\n2,5.25\n"), THREE);
         let commented = "# a note\n# time_ms rate_kbps\n0 3500\n1000 4000\n2000 5250\n";
         assert_eq!(steps(commented), THREE);
         assert_eq!(steps("# measured in ms, by night\n0 3.5\n1 4\n2 5.25\n"), THREE);
         assert!(refused("time_s,rate_kbps\n0,1,2\n").contains("c.txt:2: found 3 columns"));
-        assert!(refused("time_s,rate_kbps\n0,\n").contains("1 column"));
+        assert!(refused("time_s,rate_kbps\n0,\n").contains("c.txt:2: found nothing"));
+        assert!(refused("time_s,rate_kbps\n0\n").contains("1 column"));
+        assert!(refused("time;throughput\n0;3,5\n").contains("decimals with a point"));
+        assert_eq!(steps("time;throughput;\n0;3.5;\n1;4;\n2;5.25;\n"), THREE);
         assert!(refused("time_s,rate_kbps\n").contains("no rows"));
         assert!(refused("0 1 2\n").contains("name the columns in a first line"));
     }

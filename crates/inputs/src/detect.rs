@@ -1,31 +1,8 @@
 //! Which reader a file needs.
 
-use crate::cooked::{self, RateTrace};
 use crate::location::{Location, quoted};
-use crate::mahimahi::{self, LinkTrace};
-use crate::rows::rows;
 use crate::topology::Topology;
-use crate::{InputError, Notice, graphml, sndlib_xml, topohub, xml};
-
-/// A trace of either kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trace {
-    /// Instants at which packets may pass, from Mahimahi.
-    Opportunities(LinkTrace),
-    /// A rate over time.
-    Rates(RateTrace),
-}
-
-/// Reads a trace: one with a single column as Mahimahi's, any other as times and rates.
-///
-/// # Errors
-/// When the reader of its kind refuses the text.
-pub fn trace(file: &str, text: &str, notices: &mut Vec<Notice>) -> Result<Trace, InputError> {
-    if rows(file, text).next().is_some_and(|row| row.fields.len() > 1) {
-        return cooked::parse(file, text, notices).map(Trace::Rates);
-    }
-    mahimahi::parse(file, text).map(Trace::Opportunities)
-}
+use crate::{InputError, graphml, sndlib_xml, topohub, xml};
 
 /// Reads a topology in any of the three formats.
 ///
@@ -67,19 +44,6 @@ pub fn topology(file: &str, text: &str) -> Result<Topology, InputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_trace_of_two_columns_is_one_of_rates() {
-        let is_rates =
-            |text: &str| matches!(trace("x", text, &mut Vec::new()).unwrap(), Trace::Rates(_));
-        for text in ["0,3.5\n1,4\n", "0 3.5\n", "# a\n\n0\t3\n", "time,bw\n0,1\n", "0 , 3\n"] {
-            assert!(is_rates(text), "{text:?}");
-        }
-        for text in ["1\n2\n", "1.0\n", "5,\n"] {
-            assert!(!trace("x", text, &mut Vec::new()).is_ok_and(|t| matches!(t, Trace::Rates(_))));
-        }
-        assert!(!is_rates("1\n2\n"));
-    }
 
     #[test]
     fn picks_the_reader() {

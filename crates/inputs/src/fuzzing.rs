@@ -2,7 +2,9 @@
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::{arrivals, cdf, cooked, detect, graphml, mahimahi, sndlib_xml, topohub, topology};
+use crate::{
+    arrivals, cdf, cooked, detect, graphml, mahimahi, sndlib_xml, topohub, topology, trace,
+};
 
 /// Reads `data` as every kind of trace and table.
 ///
@@ -16,8 +18,8 @@ pub fn traces(data: &[u8]) {
         assert!(trace.opportunity(0) <= trace.opportunity(u64::MAX));
         let _ = trace.mean_rate();
     }
-    let mut notices = Vec::new();
-    if let Ok(trace) = cooked::parse("fuzz", &text, &mut notices) {
+    let mut notes = Vec::new();
+    if let Ok(trace) = cooked::parse("fuzz", &text, &mut notes) {
         let last = trace.steps[trace.steps.len() - 1];
         assert!(trace.steps[0].0.is_zero() && last.0 < trace.period);
         assert_eq!(trace.rate_at(Time::ZERO), trace.steps[0].1);
@@ -25,8 +27,8 @@ pub fn traces(data: &[u8]) {
         let largest = trace.steps.iter().map(|step| step.1).max();
         assert!(Some(trace.mean_rate()) <= largest);
     }
-    let _ = detect::trace("fuzz", &text, &mut notices);
-    if let Ok(sizes) = cdf::parse("fuzz", &text, &mut notices) {
+    let _ = trace::parse("fuzz", &text, &mut notes);
+    if let Ok(sizes) = cdf::parse("fuzz", &text, &mut notes) {
         assert!(sizes.mean() >= 0.0 && sizes.points[sizes.points.len() - 1].1 == 1.0);
         let mut before = Bytes::new(1);
         for i in 0..=64 {
@@ -35,7 +37,7 @@ pub fn traces(data: &[u8]) {
             before = size;
         }
     }
-    if let Ok(list) = arrivals::parse("fuzz", &text, &mut notices) {
+    if let Ok(list) = arrivals::parse("fuzz", &text, &mut notes) {
         let flows = list.flows;
         assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
         assert!(flows.iter().all(|flow| flow.from != flow.to && flow.size > Bytes::ZERO));
@@ -44,9 +46,9 @@ pub fn traces(data: &[u8]) {
         assert!(are_numbers || !list.are_numbered);
     }
     let lines = text.lines().count();
-    for notice in notices {
-        assert!(notice.line.is_none_or(|line| (1..=lines).contains(&line)), "{notice}");
-        assert!(!notice.message.is_empty() && !notice.remedy.is_empty());
+    for note in notes {
+        assert!(note.line.is_none_or(|line| (1..=lines).contains(&line)), "{note}");
+        assert!(!note.text.is_empty() && !note.help.is_empty());
     }
 }
 

@@ -7,19 +7,21 @@
 //! | module | format | gives |
 //! |---|---|---|
 //! | [`mahimahi`] | Mahimahi packet-delivery traces | [`mahimahi::LinkTrace`] |
-//! | [`cooked`] | Pensieve "cooked" bandwidth traces | [`cooked::RateTrace`] |
+//! | [`cooked`] | Pensieve "cooked" traces, and others of times and rates | [`cooked::RateTrace`] |
 //! | [`cdf`] | flow-size distributions, percent or probability | [`cdf::SizeCdf`] |
-//! | [`arrivals`] | flows from a file, Ratewire's own format | [`arrivals::FlowArrival`] |
+//! | [`arrivals`] | flows in Ratewire's own format, HPCC's and htsim's | [`arrivals::FlowList`] |
 //! | [`graphml`] | Topology Zoo GraphML | [`topology::Topology`] |
 //! | [`sndlib_xml`] | SNDlib XML 1.0 | [`topology::Topology`] |
 //! | [`topohub`] | networkx node-link JSON, as TopoHub publishes it | [`topology::Topology`] |
 //!
-//! [`detect::topology`] picks among the last three.
+//! [`detect::topology`] picks among the last three, [`trace::parse`] among the first two. Readers
+//! of tables say by [`Note`]s what they do not use.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod arrivals;
 mod build;
+mod calendar;
 pub mod cdf;
 pub mod cooked;
 pub mod detect;
@@ -31,13 +33,14 @@ mod heading;
 mod load;
 mod location;
 pub mod mahimahi;
-mod notice;
+mod note;
 mod rows;
 pub mod sndlib_xml;
 pub mod topohub;
 pub mod topology;
+pub mod trace;
 mod xml;
 
 pub use error::InputError;
 pub use load::{decode, read};
-pub use notice::Notice;
+pub use note::Note;

@@ -1,6 +1,6 @@
 //! Locations in a file, for errors.
 
-use crate::{InputError, Notice};
+use crate::{InputError, Note};
 
 /// A location in a file. Cheap to copy: the line of an offset is only counted once an error needs
 /// it, which keeps reading linear in the size of the file.
@@ -49,14 +49,9 @@ impl<'a> Location<'a> {
         }
     }
 
-    /// A notice of this location.
-    pub(crate) fn notice(self, message: impl Into<String>, remedy: impl Into<String>) -> Notice {
-        Notice {
-            file: self.file.to_string(),
-            line: self.line_number(),
-            message: message.into(),
-            remedy: remedy.into(),
-        }
+    /// A note of this location.
+    pub(crate) fn note(self, text: impl Into<String>, help: impl Into<String>) -> Note {
+        Note { line: self.line_number(), text: text.into(), help: help.into() }
     }
 
     /// An error at this location.

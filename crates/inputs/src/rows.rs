@@ -25,6 +25,7 @@ pub(crate) struct Row<'a> {
     pub(crate) at: Location<'a>,
     /// Counted from 1.
     pub(crate) line: usize,
+    pub(crate) text: &'a str,
     pub(crate) fields: Vec<&'a str>,
 }
 
@@ -39,6 +40,7 @@ pub(crate) fn rows<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = Row
         .map(move |(i, line)| Row {
             at: Location::line(file, i + 1),
             line: i + 1,
+            text: line,
             fields: fields(line),
         })
         .filter(|row| !row.fields.is_empty())
@@ -54,6 +56,33 @@ fn fields(line: &str) -> Vec<&str> {
         rest = after.strip_prefix(',').unwrap_or(after).trim_start();
     }
     list
+}
+
+/// The cells between separators, with a blank on either side taken off, up to a `#` that starts a
+/// cell or follows a blank. Two separators have an empty cell between them.
+pub(crate) fn cells(line: &str, separator: char) -> Vec<&str> {
+    let mut list = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start_matches(' ');
+        let (cell, after) = field(rest, |c| c == separator);
+        // What follows a closing quote is no part of a quoted cell.
+        let is_quoted = after.trim().is_empty() || after.trim_start().starts_with(separator);
+        let (cell, after) = if is_quoted {
+            (cell, after)
+        } else {
+            rest.split_at(rest.find(separator).unwrap_or(rest.len()))
+        };
+        if cell.starts_with('#') {
+            return list;
+        }
+        let end = cell.find(" #").unwrap_or(cell.len());
+        list.push(cell[..end].trim());
+        match after.trim_start_matches(' ').strip_prefix(separator) {
+            Some(next) if end == cell.len() => rest = next,
+            _ => return list,
+        }
+    }
 }
 
 /// The first field of `rest`, and what follows it. A quote that is never closed is kept as it
@@ -73,7 +102,7 @@ impl Row<'_> {
     }
 
     fn no_number(&self, field: &str, what: &str, max: f64) -> InputError {
-        let remedy = if field.contains(';') {
+        let remedy = if field.contains([';', ',']) {
             "separate columns by commas, blanks or tabs, and write decimals with a point"
         } else {
             "correct the number, or delete the line"
@@ -137,8 +166,18 @@ mod tests {
     }
 
     #[test]
+    fn cells_are_those_of_csv() {
+        assert_eq!(cells("a, b c ,,\"d, e\",", ','), ["a", "b c", "", "d, e", ""]);
+        assert_eq!(cells("1;2,5", ';'), ["1", "2,5"]);
+        assert_eq!(cells("\"a\"b,c", ','), ["\"a\"b", "c"]);
+        assert_eq!(cells("1,2 # note, more", ','), ["1", "2"]);
+        assert_eq!(cells("1,#2", ','), ["1"]);
+        assert_eq!(cells("a\tb", '\t'), ["a", "b"]);
+    }
+
+    #[test]
     fn times_are_exact_however_late() {
-        let row = Row { at: Location::line("f", 1), line: 1, fields: Vec::new() };
+        let row = Row { at: Location::line("f", 1), line: 1, text: "", fields: Vec::new() };
         let ps = |field: &str, unit: f64| row.picoseconds(field, "time", unit, 1e11).unwrap();
         assert_eq!(ps("1669852800.1", 1.0), 1_669_852_800_100_000_000_000);
         assert_eq!(ps("1669852800100.25", 1e-3), 1_669_852_800_100_250_000_000);

@@ -135,9 +135,9 @@ fn great_circles_agree_with_published_lengths() {
 #[test]
 fn bandwidth_traces() {
     let of = |name: &str| {
-        let mut notices = Vec::new();
-        let trace = cooked::parse(name, &text(&format!("bandwidth/{name}")), &mut notices).unwrap();
-        assert_eq!(notices, [], "{name}");
+        let mut notes = Vec::new();
+        let trace = cooked::parse(name, &text(&format!("bandwidth/{name}")), &mut notes).unwrap();
+        assert_eq!(notes, [], "{name}");
         trace
     };
     let check = |name: &str, rows: usize, last: f64| {
@@ -159,9 +159,9 @@ fn bandwidth_traces() {
 #[test]
 fn flow_sizes() {
     let of = |name: &str| {
-        let mut notices = Vec::new();
-        let sizes = cdf::parse(name, &text(&format!("flow-sizes/{name}.txt")), &mut notices);
-        assert_eq!(notices, [], "{name}");
+        let mut notes = Vec::new();
+        let sizes = cdf::parse(name, &text(&format!("flow-sizes/{name}.txt")), &mut notes);
+        assert_eq!(notes, [], "{name}");
         sizes.unwrap()
     };
     let mean = |name: &str| of(name).mean().round();

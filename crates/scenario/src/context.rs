@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use ratewire_config::nearest;
-use ratewire_inputs::{InputError, Notice};
+use ratewire_inputs::{InputError, Note};
 use ratewire_laws::LawSet;
 use ratewire_net::queue::DisciplineSet;
 
@@ -224,20 +224,20 @@ impl<'a> Context<'a> {
         self.read_noting(name, span, |name, text, _| parse(name, text))
     }
 
-    /// Reads the file called `name` with `parse`, whose notices are warnings.
+    /// Reads the file called `name` with `parse`, whose notes are warnings.
     pub fn read_noting<T>(
         &self,
         name: &str,
         span: Span,
-        parse: impl Fn(&str, &str, &mut Vec<Notice>) -> Result<T, InputError>,
+        parse: impl Fn(&str, &str, &mut Vec<Note>) -> Result<T, InputError>,
     ) -> Option<T> {
         let text = self.file(name, span)?;
-        let mut notices = Vec::new();
-        match parse(name, &text, &mut notices) {
+        let mut notes = Vec::new();
+        match parse(name, &text, &mut notes) {
             Ok(value) => {
-                for Notice { file, line, message, remedy } in notices {
+                for Note { line, text, help } in notes {
                     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-                    self.warning(span, format!("{file}{line}: {message}")).help(remedy);
+                    self.warning(span, format!("{name}{line}: {text}")).help(help);
                 }
                 Some(value)
             }

@@ -14,16 +14,12 @@ use std::collections::BTreeSet;
 use super::{FlowArrival, FlowList, arrival};
 use crate::location::{Location, in_place_of_a_number, whole};
 use crate::rows::{MAX_SECONDS, Row, rows};
-use crate::{InputError, Notice};
+use crate::{InputError, Note};
 
 const FORM: &str = "six columns: from to class port bytes start_seconds (or without port, or \
                     without class and port)";
 
-pub(super) fn parse(
-    file: &str,
-    text: &str,
-    notices: &mut Vec<Notice>,
-) -> Result<FlowList, InputError> {
+pub(super) fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<FlowList, InputError> {
     let mut all = rows(file, text);
     let Some(first) = all.next() else { return Ok(list(Vec::new())) };
     let count = first.fields.first().and_then(|field| whole(field)).ok_or_else(|| {
@@ -45,14 +41,14 @@ pub(super) fn parse(
     }
     let whole_file = Location::whole(file);
     if (flows.len() as u64) < count {
-        notices.push(whole_file.notice(
+        notes.push(whole_file.note(
             format!("the first line says {count} flows, and the file has {}", flows.len()),
             "all of them are used; correct the first line, or see what the file lacks",
         ));
     }
     if let Some(next) = all.next() {
         let more = 1 + all.count();
-        notices.push(next.at.notice(
+        notes.push(next.at.note(
             format!("lines after the {count} flows that the first line counts: {more}, not used"),
             "HPCC's simulator does not read them either; to use them, raise the number in the \
              first line",
@@ -62,7 +58,7 @@ pub(super) fn parse(
         let names: Vec<&str> = classes.iter().copied().take(8).collect();
         let more = if classes.len() > names.len() { " ..." } else { "" };
         let port = if has_port { ", nor the destination port" } else { "" };
-        notices.push(whole_file.notice(
+        notes.push(whole_file.note(
             format!("the priority group ({}{more}) is not used{port}", names.join(", ")),
             "all flows of a [[traffic]] have the `class` of its `transport`; for several classes, \
              split the file",
@@ -118,9 +114,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (FlowList, Vec<String>) {
-        let mut notices = Vec::new();
-        let list = parse("f.txt", text, &mut notices).unwrap_or_else(|error| panic!("{error}"));
-        (list, notices.iter().map(Notice::to_string).collect())
+        let mut notes = Vec::new();
+        let list = parse("f.txt", text, &mut notes).unwrap_or_else(|error| panic!("{error}"));
+        (list, notes.iter().map(Note::to_string).collect())
     }
 
     fn refused(text: &str) -> String {
@@ -134,27 +130,27 @@ mod tests {
             ("2 1 3 500000 2.000000001", Some("the priority group (3) is not used;")),
             ("2 1 500000.0 2.000000001", None),
         ] {
-            let (list, notices) = read(&format!("1 \n{line}\n"));
+            let (list, notes) = read(&format!("1 \n{line}\n"));
             assert!(list.are_numbered && list.hosts.is_none());
             let [flow] = list.flows.as_slice() else { panic!("{list:?}") };
             assert_eq!((flow.from.as_str(), flow.to.as_str()), ("2", "1"));
             assert_eq!((flow.size.get(), flow.line), (500_000, 2));
             assert_eq!(flow.start, Time::ZERO + Duration::from_nanos(2_000_000_001));
-            assert_eq!(notices.len(), usize::from(told.is_some()), "{notices:?}");
-            assert!(told.is_none_or(|told| notices[0].contains(told)), "{notices:?}");
+            assert_eq!(notes.len(), usize::from(told.is_some()), "{notes:?}");
+            assert!(told.is_none_or(|told| notes[0].contains(told)), "{notes:?}");
         }
     }
 
     #[test]
     fn as_many_flows_as_the_first_line_says() {
         let flows = "2 1 9 1\n3 1 9 1\n4 1 9 1\n";
-        let (list, notices) = read(&format!("2\n{flows}\nFirst line: # of flows\nsrc0 dst0\n"));
+        let (list, notes) = read(&format!("2\n{flows}\nFirst line: # of flows\nsrc0 dst0\n"));
         assert_eq!(list.flows.len(), 2);
-        assert!(notices[0].starts_with("f.txt:4: lines after the 2 flows"), "{notices:?}");
-        assert!(notices[0].contains(": 3, not used"), "{notices:?}");
-        let (list, notices) = read(&format!("4\n{flows}"));
+        assert!(notes[0].starts_with("line 4: lines after the 2 flows"), "{notes:?}");
+        assert!(notes[0].contains(": 3, not used"), "{notes:?}");
+        let (list, notes) = read(&format!("4\n{flows}"));
         assert_eq!(list.flows.len(), 3);
-        assert!(notices[0].contains("says 4 flows, and the file has 3"), "{notices:?}");
+        assert!(notes[0].contains("says 4 flows, and the file has 3"), "{notes:?}");
     }
 
     #[test]

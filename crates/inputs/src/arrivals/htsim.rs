@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use super::{FlowArrival, FlowList, arrival};
 use crate::location::{Location, in_place_of_a_number, whole};
 use crate::rows::{MAX_SECONDS, Row, rows};
-use crate::{InputError, Notice};
+use crate::{InputError, Note};
 
 /// Whether a line that starts with this word is one of a connection matrix.
 pub(super) fn begins(word: &str) -> bool {
@@ -26,11 +26,7 @@ fn ends(word: &str) -> Option<(u64, u64)> {
     Some((from.parse().ok()?, to.parse().ok()?))
 }
 
-pub(super) fn parse(
-    file: &str,
-    text: &str,
-    notices: &mut Vec<Notice>,
-) -> Result<FlowList, InputError> {
+pub(super) fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<FlowList, InputError> {
     let (mut hosts, mut connections) = (None, None);
     let (mut triggers, mut failures) = (0, 0);
     let mut found = Found::default();
@@ -59,26 +55,26 @@ pub(super) fn parse(
     }
     let whole_file = Location::whole(file);
     if triggers > 0 || found.has_done_triggers {
-        notices.push(whole_file.notice(
+        notes.push(whole_file.note(
             "triggers are not used",
             "they start no flow of this file: every flow has a `start`",
         ));
     }
     if failures > 0 {
-        notices.push(whole_file.notice(
+        notes.push(whole_file.note(
             format!("failures are not used: {failures}"),
             "say in a [[change]] of the scenario when which link fails",
         ));
     }
     if !found.unused.is_empty() {
         let unused: Vec<&str> = found.unused.into_iter().collect();
-        notices.push(whole_file.notice(
+        notes.push(whole_file.note(
             format!("of the connections, {} not used", unused.join(" and ")),
             "flows are numbered by their starts and have the `class` of the traffic's `transport`",
         ));
     }
     if found.has_fractions {
-        notices.push(whole_file.notice(
+        notes.push(whole_file.note(
             "starts are read in picoseconds, as htsim does, and some have fractions of one",
             "if they are microseconds, as its own writer leaves them, multiply them by 1e6",
         ));
@@ -181,9 +177,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (FlowList, Vec<String>) {
-        let mut notices = Vec::new();
-        let list = parse("f.cm", text, &mut notices).unwrap_or_else(|error| panic!("{error}"));
-        (list, notices.iter().map(Notice::to_string).collect())
+        let mut notes = Vec::new();
+        let list = parse("f.cm", text, &mut notes).unwrap_or_else(|error| panic!("{error}"));
+        (list, notes.iter().map(Note::to_string).collect())
     }
 
     fn refused(text: &str) -> String {
@@ -196,9 +192,9 @@ mod tests {
     fn starts_are_picoseconds_and_sizes_bytes() {
         let text = "# two\nNodes 4\nConnections 2\n1->0 start 2000000.0 size 500000\n\
                     2->0 size 5e5 start 0\n";
-        let (list, notices) = read(text);
+        let (list, notes) = read(text);
         assert!(list.are_numbered);
-        assert_eq!((list.hosts, list.flows.len(), notices), (Some(4), 2, Vec::new()));
+        assert_eq!((list.hosts, list.flows.len(), notes), (Some(4), 2, Vec::new()));
         let [first, second] = list.flows.as_slice() else { panic!("{list:?}") };
         assert_eq!((first.from.as_str(), first.to.as_str(), first.line), ("2", "0", 5));
         assert_eq!(second.start, Time::ZERO + Duration::from_micros(2));
@@ -209,12 +205,12 @@ mod tests {
     #[test]
     fn what_is_not_used_is_told() {
         let flow = "1->0 id 7 start 0.5 size 9 prio 1 send_done_trigger 2";
-        let (list, notices) = read(&format!(
+        let (list, notes) = read(&format!(
             "{HEAD}Triggers 1\nFailures 1\n{flow}\ntrigger id 2 oneshot\n\
              failure switch_type TOR switch_id 0 link_id 2\n"
         ));
         assert_eq!(list.flows.len(), 1);
-        let all = notices.join("\n");
+        let all = notes.join("\n");
         for part in
             ["triggers are not used", "failures are not used: 1", "id and prio not used", "1e6"]
         {

@@ -26,7 +26,7 @@ use ratewire_units::{Bytes, Duration, Time};
 use crate::heading::{self, Heading, Unit, Wanted};
 use crate::location::{Location, finite, quoted};
 use crate::rows::{MAX_SECONDS, Row, rows};
-use crate::{InputError, Notice};
+use crate::{InputError, Note};
 
 /// The columns of the own format.
 const COLUMNS: [Wanted; 4] = [
@@ -88,12 +88,12 @@ pub struct FlowList {
 /// When there is no flow, a line has other columns than its format, a start is negative, not a
 /// number or above 9e6 s, a size is not a whole number of at least 1, a flow goes from a node to
 /// itself, or a flow needs what no file of flows can say here, such as a trigger.
-pub fn parse(file: &str, text: &str, notices: &mut Vec<Notice>) -> Result<FlowList, InputError> {
+pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<FlowList, InputError> {
     let first = rows(file, text).next();
     let mut list = match first.as_ref().map(|row| row.fields.as_slice()) {
-        Some([count]) if finite(count).is_some() => hpcc::parse(file, text, notices)?,
-        Some([first, ..]) if htsim::begins(first) => htsim::parse(file, text, notices)?,
-        _ => own(file, text, notices)?,
+        Some([count]) if finite(count).is_some() => hpcc::parse(file, text, notes)?,
+        Some([first, ..]) if htsim::begins(first) => htsim::parse(file, text, notes)?,
+        _ => own(file, text, notes)?,
     };
     if list.flows.is_empty() {
         return Err(Location::whole(file).error(
@@ -106,10 +106,11 @@ pub fn parse(file: &str, text: &str, notices: &mut Vec<Notice>) -> Result<FlowLi
     Ok(list)
 }
 
-fn own(file: &str, text: &str, notices: &mut Vec<Notice>) -> Result<FlowList, InputError> {
+fn own(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<FlowList, InputError> {
     let mut all = rows(file, text).peekable();
-    let heading = heading::of(file, text, &mut all, &COLUMNS, notices)?;
+    let heading = heading::of(file, text, &mut all, &COLUMNS, notes)?;
     let flows = all.map(|row| flow(&row, &heading)).collect::<Result<_, _>>()?;
+    notes.extend(heading.unitless.into_iter().flatten());
     Ok(FlowList { flows, are_numbered: false, hosts: None })
 }
 
@@ -194,13 +195,13 @@ mod tests {
     #[test]
     fn a_heading_may_name_the_columns_in_any_order() {
         let text = "src,dst,flow size (KB),start_us,fct_us\ns1,d1,1.5,250,9\n";
-        let mut notices = Vec::new();
-        let list = parse("f.csv", text, &mut notices).unwrap();
+        let mut notes = Vec::new();
+        let list = parse("f.csv", text, &mut notes).unwrap();
         let FlowArrival { start, from, to, size, line } = &list.flows[0];
         assert_eq!((from.as_str(), to.as_str(), size.get(), *line), ("s1", "d1", 1500, 2));
         assert_eq!(*start, Time::ZERO + Duration::from_micros(250));
-        assert_eq!(notices.len(), 1);
-        assert!(notices[0].to_string().contains("the column \"fct_us\" is not used"));
+        assert_eq!(notes.len(), 1);
+        assert!(notes[0].to_string().contains("the column \"fct_us\" is not used"));
         let mut none = Vec::new();
         parse("f", "start_seconds from to bytes\n0 a b 1\n", &mut none).unwrap();
         assert_eq!(none, []);

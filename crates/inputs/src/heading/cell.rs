@@ -3,31 +3,23 @@
 use ratewire_units::quantity::{RATE_UNITS, SIZE_UNITS, TIME_UNITS};
 
 use super::{Unit, Wanted};
-use crate::rows::field;
+use crate::rows;
 
-/// The names of the columns: between commas if there are any, else tabs, else blanks. A unit in
-/// brackets belongs to the name before it.
-pub(super) fn cells(line: &str) -> Vec<&str> {
+/// The names of the columns, and what stands between them: commas, semicolons or tabs if there are
+/// any, else blanks. A unit in brackets belongs to the name before it.
+pub(super) fn cells(line: &str) -> (Vec<&str>, Option<char>) {
+    let separator = [',', ';', '\t'].into_iter().find(|c| line.contains(*c));
+    if let Some(separator) = separator {
+        return (rows::cells(line, separator), Some(separator));
+    }
     let mut list = Vec::new();
     let mut rest = line.trim();
-    match [',', '\t'].into_iter().find(|c| line.contains(*c)) {
-        Some(separator) => {
-            while !rest.is_empty() {
-                let (cell, after) = field(rest, |c| c == separator);
-                list.push(cell.trim());
-                let after = after.trim_start_matches(' ');
-                rest = after.strip_prefix(separator).unwrap_or(after).trim_start_matches(' ');
-            }
-        }
-        None => {
-            while !rest.is_empty() {
-                let (cell, after) = rest.split_at(end_of_cell(rest));
-                list.push(cell.trim_matches('"'));
-                rest = after.trim_start();
-            }
-        }
+    while !rest.is_empty() {
+        let (cell, after) = rest.split_at(end_of_cell(rest));
+        list.push(cell.trim_matches('"'));
+        rest = after.trim_start();
     }
-    list
+    (list, None)
 }
 
 /// Where the first of several cells ends that blanks separate.

@@ -10,8 +10,8 @@ use std::iter::Peekable;
 use cell::{Cell, cells};
 
 use crate::location::{Location, finite, quoted};
-use crate::rows::Row;
-use crate::{InputError, Notice};
+use crate::rows::{self, Row};
+use crate::{InputError, Note};
 
 /// A quantity that a reader looks for in a table.
 pub(crate) struct Wanted {
@@ -54,6 +54,10 @@ pub(crate) struct Heading<const N: usize> {
     pub columns: [Column; N],
     /// Number of all columns.
     count: usize,
+    /// What stands between columns; `None` for blanks, tabs or commas.
+    separator: Option<char>,
+    /// Of columns whose heading names no unit: the unit that is taken for granted.
+    pub unitless: [Option<Note>; N],
     /// The columns, for messages.
     names: String,
     /// Whether the file has the heading.
@@ -63,9 +67,17 @@ pub(crate) struct Heading<const N: usize> {
 impl<const N: usize> Heading<N> {
     /// The fields of a row that the reader looks for. `remedy` is that of a file without a heading.
     pub fn fields<'a>(&self, row: &Row<'a>, remedy: &str) -> Result<[&'a str; N], InputError> {
-        let count = row.fields.len();
+        let mut fields = match self.separator {
+            Some(separator) => rows::cells(row.text, separator),
+            None => row.fields.clone(),
+        };
+        // Some programs write a separator after the last column too.
+        if fields.len() == self.count + 1 && fields.last() == Some(&"") {
+            fields.pop();
+        }
+        let count = fields.len();
         if count == self.count {
-            return Ok(self.columns.map(|column| row.fields[column.at]));
+            return Ok(self.columns.map(|column| fields[column.at]));
         }
         let s = if count == 1 { "" } else { "s" };
         let given = "give each row as many columns as the heading; a field with blanks or commas \
@@ -75,6 +87,17 @@ impl<const N: usize> Heading<N> {
             format!("{} columns: {}", self.count, self.names),
             if self.is_given { given } else { remedy },
         ))
+    }
+}
+
+impl<const N: usize> Heading<N> {
+    /// The heading of a table that begins with this row, where a blank may be part of a field.
+    fn separated_as(mut self, first: &Row<'_>) -> Heading<N> {
+        if first.fields.len() != N {
+            let fits = |separator: &char| rows::cells(first.text, *separator).len() == N;
+            self.separator = [',', ';', '\t'].into_iter().find(fits);
+        }
+        self
     }
 }
 
@@ -101,7 +124,9 @@ fn usual<const N: usize>(wanted: &[Wanted; N]) -> Heading<N> {
         unit => format!("{} in {}", one.what, unit.name()),
     };
     let names = wanted.iter().map(name).collect::<Vec<_>>().join(", ");
-    Heading { columns: std::array::from_fn(column), count: N, names, is_given: false }
+    let columns = std::array::from_fn(column);
+    let unitless = std::array::from_fn(|_| None);
+    Heading { columns, count: N, separator: None, unitless, names, is_given: false }
 }
 
 /// The heading of a table, or its usual columns; takes the row of a heading off `rows`.
@@ -110,15 +135,14 @@ pub(crate) fn of<'a, const N: usize>(
     text: &'a str,
     rows: &mut Peekable<impl Iterator<Item = Row<'a>>>,
     wanted: &[Wanted; N],
-    notices: &mut Vec<Notice>,
+    notes: &mut Vec<Note>,
 ) -> Result<Heading<N>, InputError> {
     let Some(first) = rows.peek() else { return Ok(usual(wanted)) };
     if !is_heading(first) {
-        let heading = in_comment(file, text, first, wanted, notices);
-        return Ok(heading.unwrap_or_else(|| usual(wanted)));
+        let heading = in_comment(file, text, first, wanted, notes);
+        return Ok(heading.unwrap_or_else(|| usual(wanted).separated_as(first)));
     }
-    let line = text.lines().nth(first.line - 1).unwrap_or_default();
-    let heading = read(first.at, line, wanted, notices)?;
+    let heading = read(first.at, first.text, wanted, notes)?;
     rows.next();
     Ok(heading)
 }
@@ -137,9 +161,10 @@ fn read<const N: usize>(
     at: Location<'_>,
     line: &str,
     wanted: &[Wanted; N],
-    notices: &mut Vec<Notice>,
+    notes: &mut Vec<Note>,
 ) -> Result<Heading<N>, InputError> {
-    let cells: Vec<Cell<'_>> = cells(line).into_iter().map(Cell::read).collect();
+    let (names, separator) = cells(line);
+    let cells: Vec<Cell<'_>> = names.iter().map(|name| Cell::read(name)).collect();
     let mut found = Vec::new();
     for one in wanted {
         found.push(column(at, &cells, one)?);
@@ -149,27 +174,27 @@ fn read<const N: usize>(
     if !unused.is_empty() {
         let what: Vec<&str> = wanted.iter().map(|one| one.what).collect();
         let is = if unused.len() == 1 { "is" } else { "are" };
-        notices.push(at.notice(
+        notes.push(at.note(
             format!("{} {is} not used", columns(&unused)),
             format!("used columns: {}", what.join(", ")),
         ));
     }
-    for (column, one) in found.iter().zip(wanted) {
-        if one.unit != Unit::None && !column.is_unit_named {
-            let name = cells[column.at].name;
-            notices.push(at.notice(
-                format!("{} names no unit: read as {}", columns(&[name]), one.unit.name()),
-                format!(
-                    "write the unit into the heading, such as \"{name} ({})\"",
-                    one.unit.name()
-                ),
-            ));
+    let unitless = std::array::from_fn(|i| {
+        let (column, unit) = (found[i], wanted[i].unit);
+        if unit == Unit::None || column.is_unit_named {
+            return None;
         }
-    }
-    let names: Vec<&str> = cells.iter().map(|cell| cell.name).collect();
+        let name = cells[column.at].name;
+        Some(at.note(
+            format!("{} names no unit: read as {}", columns(&[name]), unit.name()),
+            format!("write the unit into the heading, such as \"{name} ({})\"", unit.name()),
+        ))
+    });
     Ok(Heading {
         columns: std::array::from_fn(|i| found[i]),
         count: cells.len(),
+        separator,
+        unitless,
         names: names.join(", "),
         is_given: true,
     })
@@ -181,17 +206,15 @@ fn in_comment<const N: usize>(
     text: &str,
     first: &Row<'_>,
     wanted: &[Wanted; N],
-    notices: &mut Vec<Notice>,
+    notes: &mut Vec<Note>,
 ) -> Option<Heading<N>> {
     let number = first.line.checked_sub(1).filter(|number| *number > 0)?;
     let line = text.lines().nth(number - 1)?.trim_start().strip_prefix('#')?;
     let line = line.trim_start_matches('#').trim();
     let mut found = Vec::new();
     let heading = read(Location::line(file, number), line, wanted, &mut found).ok()?;
-    if heading.count != first.fields.len() {
-        return None;
-    }
-    notices.append(&mut found);
+    heading.fields(first, "").ok()?;
+    notes.append(&mut found);
     Some(heading)
 }
 
@@ -247,10 +270,12 @@ mod tests {
     const WANTED: [Wanted; 2] = crate::cooked::COLUMNS;
 
     fn of(line: &str) -> Result<(Heading<2>, Vec<String>), String> {
-        let mut notices = Vec::new();
-        let heading = read(Location::line("f", 1), line, &WANTED, &mut notices);
-        let told = notices.iter().map(Notice::to_string).collect();
-        heading.map(|heading| (heading, told)).map_err(|error| error.to_string())
+        let mut notes = Vec::new();
+        let heading = read(Location::line("f", 1), line, &WANTED, &mut notes);
+        let heading = heading.map_err(|error| error.to_string())?;
+        let told = notes.iter().chain(heading.unitless.iter().flatten());
+        let told = told.map(Note::to_string).collect();
+        Ok((heading, told))
     }
 
     /// Column and unit of the time, then of the rate.
@@ -285,7 +310,7 @@ mod tests {
         let (heading, told) = of("time,throughput").unwrap();
         assert_eq!((heading.columns[0].scale, heading.columns[1].scale), (1.0, 1e6));
         assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[1].starts_with("f:1: the column \"throughput\" names no unit"), "{told:?}");
+        assert!(told[1].starts_with("line 1: the column \"throughput\" names no unit"), "{told:?}");
         let (heading, told) = of("time_s,rtt_ms,rate_kbps,loss_rate").unwrap();
         assert_eq!((heading.count, heading.columns[1].at), (4, 2));
         assert_eq!(told.len(), 1);

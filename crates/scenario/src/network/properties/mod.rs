@@ -6,7 +6,7 @@ pub(crate) mod queue;
 use std::sync::Arc;
 
 use ratewire_inputs::cooked::RateTrace;
-use ratewire_inputs::{detect, mahimahi};
+use ratewire_inputs::{mahimahi, trace};
 use ratewire_laws::LawSet;
 use ratewire_net::spec::{AnyDiscipline, Contention, Loss, Opportunities, PoliceSpec, Reorder};
 use ratewire_units::{Bytes, Duration, Rate};
@@ -309,9 +309,9 @@ fn probability(value: &Value) -> Option<f64> {
 }
 
 fn trace(section: &Section<'_>, name: At<&str>) -> Option<At<Trace>> {
-    let value = match section.context.read_noting(name.value, name.span, detect::trace)? {
-        detect::Trace::Rates(trace) => Trace::Rates(Arc::new(trace)),
-        detect::Trace::Opportunities(trace) => {
+    let value = match section.context.read_noting(name.value, name.span, trace::parse)? {
+        trace::Trace::Rates(trace) => Trace::Rates(Arc::new(trace)),
+        trace::Trace::Opportunities(trace) => {
             let opportunities = Opportunities {
                 at: trace.opportunities.iter().map(|ms| Duration::from_millis(*ms)).collect(),
                 period: trace.period,
