@@ -116,7 +116,8 @@ pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<RateTrace,
             None => time_of(&row, time, &heading)?,
         };
         let first = *first.get_or_insert(ps);
-        let start = ps.checked_sub(first).map(|ps| Duration::from_ps(ps as u64));
+        let start = ps.checked_sub(first);
+        let start = start.map(|ps| Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX)));
         let before = steps.last().map(|(before, _)| *before);
         let Some(start) = start.filter(|start| before.is_none_or(|before| *start > before)) else {
             let seconds = |ps: u128| ps as f64 / 1e12;
@@ -235,6 +236,9 @@ mod tests {
         assert_eq!(read(later).unwrap().steps[1].0, Duration::from_millis(1200), "exactly");
         let long = refused("1669852800 1\n1679852800 1\n");
         assert!(long.starts_with("c.txt:2: found 10000000 s after the first row"), "{long}");
+        // So many picoseconds are less than nothing in 64 bits.
+        assert!(refused("0 1\n18446744.5 1\n").contains("s after the first row"));
+        assert!(refused("0 1\n1e11 1\n").contains("s after the first row"));
         let in_ms = refused("1669852800100 3.5\n1669852801100 4\n");
         assert!(in_ms.contains("c.txt:1: found \"1669852800100\""), "{in_ms}");
         assert!(in_ms.contains("time_ms"), "{in_ms}");
