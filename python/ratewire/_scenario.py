@@ -292,7 +292,14 @@ def _unpickled(
 def scenario_of(
     given: ScenarioLike, values: Values | None = None, laws: Iterable[LawLike] = ()
 ) -> _ratewire.Scenario:
-    """The checked scenario that an argument means, with values set and these laws known.
+    """The checked scenario that an argument means: see :func:`meant`."""
+    return meant(given, values, laws)._checked()
+
+
+def meant(
+    given: ScenarioLike, values: Values | None = None, laws: Iterable[LawLike] = ()
+) -> Scenario:
+    """The scenario that an argument means, with values set and these laws known.
 
     Text with a line break is TOML, other text is the path of a file.
     """
@@ -305,7 +312,7 @@ def scenario_of(
         given = Scenario.load(given, values, law=own)
         values = None
     given = given.knowing(*own)
-    return given.set(values)._checked() if values else given._checked()
+    return given.set(values) if values else given
 
 
 def _pairs(values: Values | None) -> list[tuple[str, str]]:

@@ -11,12 +11,17 @@
 Needs Gymnasium and NumPy: ``pip install '.[gym]'``. :class:`VectorEnv` runs many simulations in
 this process on all cores, without sockets.
 
+Gymnasium knows the environments as ``ratewire/Flow-v0``, once this module is imported::
+
+    env = gymnasium.make("ratewire/Flow-v0", scenario="scenario.toml", flow="s1->d1")
+
 Observation, reward and action are functions of a :class:`State`. The same function serves one
 environment, whose state has numbers, and many, whose state has an array of each.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -24,7 +29,7 @@ from typing import Any, TypeAlias
 from ratewire import _ratewire
 from ratewire._errors import SettingError
 from ratewire._law import LawLike, one_law
-from ratewire._scenario import ScenarioLike, scenario_of
+from ratewire._scenario import Scenario, ScenarioLike, meant
 
 try:
     import gymnasium
@@ -156,6 +161,9 @@ def act(action: Array, state: State) -> tuple[Array, Array]:
 Scenarios: TypeAlias = ScenarioLike | Sequence[ScenarioLike]
 
 
+_Rest: TypeAlias = tuple[int, str, str | None, float | None, int | None]
+
+
 class _Many:
     """Environments by number, and the arrays that they are told."""
 
@@ -172,19 +180,50 @@ class _Many:
         given = scenarios if isinstance(scenarios, Sequence) else [scenarios]
         given = [scenarios] if isinstance(scenarios, str) else given
         name, known = one_law(law)
-        natives = [scenario_of(one, None, known) for one in given]
-        if not natives or count < 1:
+        these = [meant(one, None, known) for one in given]
+        if not these or count < 1:
             raise SettingError("no environment: give at least one scenario, and a number above 0")
         length = None if step == "rtt" else _ratewire.seconds("step", step)
         if length is not None and length <= 0:
             raise SettingError(f"step: {step!r} is not above 0")
         limit = None if time_limit is None else _ratewire.seconds("time_limit", time_limit)
         self.count = count
-        self.scenarios = len(natives)
+        self.scenarios = len(these)
         self.limit_s = np.inf if limit is None else limit
-        self.native = _ratewire.Environments(natives, count, flow, name, length, threads)
         self.randoms: list[np.random.Generator | None] = [None] * count
-        self.rows = np.zeros((count, len(self.native.columns)))
+        self._begin(these, (count, flow, name, length, threads))
+
+    def _begin(self, scenarios: list[Scenario], rest: _Rest) -> None:
+        """Makes the simulations, of which none has begun."""
+        self._made_of = (scenarios, rest)
+        natives = [one._checked() for one in scenarios]
+        self.native = _ratewire.Environments(natives, *rest)
+        self.rows = np.zeros((self.count, len(self.native.columns)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the simulations, which a copy runs again from the last reset."""
+        state = {name: one for name, one in vars(self).items() if name != "native"}
+        return state | {"_episodes": self.native.episodes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        episodes, rows = state.pop("_episodes"), state.pop("rows")
+        vars(self).update(state)
+        self._begin(*self._made_of)
+        again = np.frombuffer(self.native.replay(episodes)).reshape(self.count, -1)
+        if not np.array_equal(again, rows, equal_nan=True):
+            raise SettingError(
+                "a copy of an environment took another course than the original\n"
+                "  help: copy it with the version, the laws and the files with which it has run"
+            )
+        self.rows = again
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Many:
+        """A copy that reads no scenario again."""
+        copied = _Many.__new__(_Many)
+        memo[id(self)] = copied
+        state = self.__getstate__()
+        copied.__setstate__(state | {"randoms": copy.deepcopy(self.randoms, memo)})
+        return copied
 
     def seed(self, at: int, seed: int | None) -> None:
         """Seeds the episodes of an environment; without a seed it goes on, or begins anywhere."""
@@ -248,6 +287,10 @@ class Env(gymnasium.Env[Any, Any]):
     ``observe``, ``reward`` and ``act`` take a :class:`State`. ``observation_space`` and
     ``action_space`` belong to ``observe`` and ``act``. ``act`` returns the window in bytes, and
     the pace in bits per second, or NaN for none. Equal seeds and actions give equal episodes.
+
+    ``copy.deepcopy`` and ``pickle`` copy an environment in mid-episode: under the same actions,
+    both go on alike. A copy runs the episode again from its reset, which takes as long as the
+    episode has taken so far.
     """
 
     def __init__(
@@ -394,3 +437,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             values = getattr(state, name)
             infos[name], infos[f"_{name}"] = np.nan_to_num(values), ~np.isnan(values)
         return infos
+
+
+gymnasium.register(
+    id="ratewire/Flow-v0",
+    entry_point="ratewire.gym:Env",
+    vector_entry_point="ratewire.gym:VectorEnv",
+)

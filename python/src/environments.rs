@@ -3,7 +3,8 @@
 // Simulations run on threads that end with the call, so that a process may fork between calls.
 #![allow(clippy::disallowed_methods)]
 
-use std::sync::{Mutex, PoisonError, TryLockError};
+use std::borrow::Cow;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -63,6 +64,10 @@ pub struct Environments {
 #[derive(Default)]
 struct Environment {
     run: Option<ControlledFlow>,
+    /// Scenario and seed of the episode.
+    begun: Option<(usize, u64)>,
+    /// Window and pace of each step of the episode: a run cannot be copied, but done again.
+    actions: Vec<[f64; 2]>,
     order: i64,
     seed: u64,
     window: f64,
@@ -82,11 +87,12 @@ impl Environment {
     }
 
     fn begin(&mut self, of: &Environments, scenario: usize) -> Result<(), Error> {
-        self.run = None;
-        let scenario = &of.scenarios[scenario];
-        let mut run = ControlledFlow::new(scenario, of.law.as_deref(), &of.flow, self.seed)?;
+        (self.run, self.begun) = (None, None);
+        self.actions.clear();
+        let mut run =
+            ControlledFlow::new(&of.scenarios[scenario], of.law.as_deref(), &of.flow, self.seed)?;
         self.row = row(&mut run, None);
-        self.run = Some(run);
+        (self.run, self.begun) = (Some(run), Some((scenario, self.seed)));
         Ok(())
     }
 
@@ -103,12 +109,45 @@ impl Environment {
             rtt.clamp(RTT_STEP[0], RTT_STEP[1])
         });
         let measured = run.run_for(step)?;
+        self.actions.push([self.window, self.pace]);
         let rtt = self.row[3];
         self.row = row(run, Some(measured));
         if self.row[3].is_nan() {
             self.row[3] = rtt;
         }
         Ok(())
+    }
+}
+
+/// An episode so far: its scenario, -1 before the first, its seed, and the windows and paces of its
+/// steps as numbers of this machine.
+type Episode = (i64, u64, Vec<u8>);
+
+/// An episode as Python gets it.
+type ToldEpisode = (i64, u64, Cow<'static, [u8]>);
+
+impl Environment {
+    fn episode(&self) -> Episode {
+        let (scenario, seed) = self.begun.map_or((-1, 0), |(at, seed)| (at as i64, seed));
+        let actions = self.actions.iter().flatten();
+        (scenario, seed, actions.flat_map(|number| number.to_ne_bytes()).collect())
+    }
+
+    /// Does an episode again.
+    fn replay(&mut self, of: &Environments, (scenario, seed, actions): &Episode) {
+        let mut done = match usize::try_from(*scenario) {
+            Err(_) => Ok(()),
+            Ok(scenario) => {
+                self.seed = *seed;
+                self.begin(of, scenario)
+            }
+        };
+        for action in numbers(actions, f64::from_ne_bytes).as_chunks().0 {
+            let [window, pace] = *action;
+            (self.window, self.pace) = (window, pace);
+            done = done.and_then(|()| self.step(of.step));
+        }
+        self.error = done.err();
     }
 }
 
@@ -184,13 +223,7 @@ impl Environments {
         windows: &[u8],
         paces: &[u8],
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let mut guard = match self.all.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                return Err(PyRuntimeError::new_err("another thread steps these environments"));
-            }
-        };
+        let mut guard = self.lock()?;
         let all = &mut *guard;
         let count = all.len();
         if [orders, seeds, windows, paces].iter().any(|given| given.len() != 8 * count) {
@@ -219,31 +252,82 @@ impl Environments {
             (one.order, one.seed) = (order, seeds[at]);
             (one.window, one.pace) = (window, pace);
         }
-        py.detach(|| {
-            let busy = all.iter().filter(|one| one.order != REST).count();
-            let parts = Mutex::new(all.chunks_mut(TAKEN));
-            let work = || loop {
-                let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some(part) = part else { break };
-                part.iter_mut().for_each(|one| one.obey(self));
-            };
-            thread::scope(|scope| {
-                for _ in 1..self.threads.min(busy.div_ceil(TAKEN)) {
-                    scope.spawn(work);
-                }
-                work();
-            });
-        });
-        if let Some(error) = all.iter_mut().find_map(|one| one.error.take()) {
-            return Err(exception(py, error));
-        }
-        let size = size_of::<Row>() * count;
-        PyBytes::new_with(py, size, |bytes| {
-            let values = all.iter().flat_map(|one| one.row);
-            bytes.as_chunks_mut().0.iter_mut().zip(values).for_each(|(to, value)| {
-                *to = f64::to_ne_bytes(value);
-            });
-            Ok(())
-        })
+        let busy = all.iter().filter(|one| one.order != REST).count();
+        py.detach(|| self.carry_out(all, busy, |_, one| one.obey(self)));
+        rows(py, all)
     }
+
+    /// The episodes of all environments so far.
+    fn episodes(&self) -> PyResult<Vec<ToldEpisode>> {
+        let all = self.lock()?;
+        let episodes = all.iter().map(Environment::episode);
+        Ok(episodes.map(|(scenario, seed, actions)| (scenario, seed, actions.into())).collect())
+    }
+
+    /// Does episodes again, one for each environment, and gives the rows as `act` does.
+    fn replay<'py>(
+        &self,
+        py: Python<'py>,
+        episodes: Vec<Episode>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut guard = self.lock()?;
+        let all = &mut *guard;
+        let is_known = |(scenario, ..): &Episode| *scenario < self.scenarios.len() as i64;
+        if episodes.len() != all.len() || !episodes.iter().all(is_known) {
+            let message = format!("not an episode of these scenarios for each of {}", all.len());
+            return Err(PyValueError::new_err(message));
+        }
+        let busy = all.len();
+        py.detach(|| self.carry_out(all, busy, |at, one| one.replay(self, &episodes[at])));
+        rows(py, all)
+    }
+}
+
+impl Environments {
+    fn lock(&self) -> PyResult<MutexGuard<'_, Vec<Environment>>> {
+        match self.all.try_lock() {
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("another thread steps these environments"))
+            }
+        }
+    }
+
+    /// Calls `work` for each environment with its number, on as many threads as so many busy ones
+    /// deserve.
+    fn carry_out(
+        &self,
+        all: &mut [Environment],
+        busy: usize,
+        work: impl Fn(usize, &mut Environment) + Sync,
+    ) {
+        let parts = Mutex::new(all.chunks_mut(TAKEN).enumerate());
+        let work = || loop {
+            let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((number, part)) = part else { break };
+            (number * TAKEN..).zip(part).for_each(|(at, one)| work(at, one));
+        };
+        thread::scope(|scope| {
+            for _ in 1..self.threads.min(busy.div_ceil(TAKEN)) {
+                scope.spawn(work);
+            }
+            work();
+        });
+    }
+}
+
+/// The rows of all environments, or the error of one.
+fn rows<'py>(py: Python<'py>, all: &mut [Environment]) -> PyResult<Bound<'py, PyBytes>> {
+    if let Some(error) = all.iter_mut().find_map(|one| one.error.take()) {
+        return Err(exception(py, error));
+    }
+    let size = size_of::<Row>() * all.len();
+    PyBytes::new_with(py, size, |bytes| {
+        let values = all.iter().flat_map(|one| one.row);
+        bytes.as_chunks_mut().0.iter_mut().zip(values).for_each(|(to, value)| {
+            *to = f64::to_ne_bytes(value);
+        });
+        Ok(())
+    })
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -226,3 +228,90 @@ def test_other_flows_may_obey_a_class() -> None:
     for _ in range(5):
         env.step(np.zeros(2))
     assert calls
+
+
+def copied(env: Any) -> Any:
+    return copy.deepcopy(env)
+
+
+def pickled(env: Any) -> Any:
+    return pickle.loads(pickle.dumps(env))
+
+
+def course(env: gym.Env, steps: int, actions: int) -> list[tuple[Any, ...]]:
+    """What an environment answers to actions drawn with this seed, over the ends of episodes."""
+    seen: list[tuple[Any, ...]] = []
+    for action in np.random.default_rng(actions).uniform(-1, 1, (steps, 2)):
+        observation, gained, terminated, truncated, info = env.step(action)
+        seen.append((observation.tobytes(), gained, terminated, truncated, info))
+        if terminated or truncated:
+            seen.append((env.reset()[0].tobytes(),))
+    return seen
+
+
+@pytest.mark.parametrize("of", [copied, pickled])
+@pytest.mark.parametrize("step", ["rtt", "20 ms"])
+def test_a_copy_in_mid_episode_goes_on_as_the_original(of: Any, step: str) -> None:
+    env = gym.Env([LINK, LOSSY], step=step, time_limit="0.5 s")
+    env.reset(seed=3)
+    course(env, 17, 1)
+    other = of(env)
+    assert other.state == env.state
+    # The copy goes first: what it does must not reach the original.
+    there = course(other, 60, 2)
+    assert there == course(env, 60, 2)
+    assert len({str(part) for part in there}) > 50
+    assert course(of(env), 10, 3) != course(env, 10, 4)
+
+
+@pytest.mark.parametrize("of", [copied, pickled])
+def test_a_copy_of_many_environments_goes_on_as_they_do(of: Any) -> None:
+    env = gym.VectorEnv([LINK, LOSSY], 5, time_limit="0.2 s")
+    env.reset(seed=5)
+    random = np.random.default_rng(1)
+    many = random.uniform(-1, 1, (40, 5, 2)).astype(np.float32)
+    for actions in many[:15]:
+        env.step(actions)
+    other = of(env)
+    for actions in many[15:]:
+        here, there = env.step(actions), other.step(actions)
+        for one, same in zip(here[:4], there[:4], strict=True):
+            assert one.tobytes() == same.tobytes()
+
+
+@pytest.mark.parametrize("of", [copied, pickled])
+def test_an_environment_is_copied_before_its_first_reset(of: Any) -> None:
+    env = gym.Env(LINK, step="20 ms")
+    other = of(env)
+    with pytest.raises(ratewire.SettingError, match="has not begun"):
+        other.step(np.zeros(2))
+    assert env.reset(seed=4)[0].tobytes() == other.reset(seed=4)[0].tobytes()
+
+
+def test_a_copy_that_takes_another_course_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "link.toml"
+    path.write_text(LINK.text)
+    env = gym.Env(str(path), step="20 ms")
+    env.reset(seed=1)
+    course(env, 5, 1)
+    state = env._many.__getstate__()
+    state["rows"] = state["rows"] + 1.0
+    with pytest.raises(ratewire.SettingError, match="another course"):
+        gym._Many.__new__(gym._Many).__setstate__(state)
+
+
+def test_gymnasium_makes_environments_by_their_id() -> None:
+    env = gymnasium.make("ratewire/Flow-v0", scenario=LINK, flow="s1->d1", step="20 ms")
+    assert isinstance(env.unwrapped, gym.Env)
+    observation, _ = env.reset(seed=1)
+    alone = gym.Env(LINK, step="20 ms")
+    assert observation.tobytes() == alone.reset(seed=1)[0].tobytes()
+    env.step(env.action_space.sample())
+    other = pickled(copied(env))
+    action = env.action_space.sample()
+    assert other.step(action)[0].tobytes() == env.step(action)[0].tobytes()
+    many = gymnasium.make_vec(
+        "ratewire/Flow-v0", 3, gymnasium.VectorizeMode.VECTOR_ENTRY_POINT, scenario=LINK
+    )
+    assert isinstance(many, gym.VectorEnv)
+    assert many.num_envs == 3

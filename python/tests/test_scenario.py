@@ -188,3 +188,20 @@ def test_a_scenario_can_be_pickled(small: Path) -> None:
     for scenario in (built().set(seed=5), Scenario.load(small, set={"seed": 5})):
         again = pickle.loads(pickle.dumps(scenario))
         assert (again.text, again.seed) == (scenario.text, 5)
+
+
+def test_applications_with_random_bursts_and_phases_are_built() -> None:
+    on_off = {
+        "burst": {"exponential": "500 KB"},
+        "pause": {"pareto": {"shape": 1.5, "mean": "1 s"}},
+    }
+    trickle = {"app": {"constant": {"rate": "100 kbit/s"}}, "lasts": "1 s"}
+    link = Scenario.dumbbell(rate="10 Mbit/s", delay="5 ms", duration="3 s", law="newreno")
+    built = link.flow("s1", "d1", name="random", app={"on_off": on_off}).flow(
+        "s1", "d1", name="phases", app={"phases": [trickle, {"size": "1 MB"}]}
+    )
+    assert built.check() == []
+    runs = ratewire.run(built, seed=[1, 2]).summary.runs
+    delivered = [{flow.name: flow.delivered_bytes for flow in run.flows} for run in runs]
+    assert delivered[0]["random"] != delivered[1]["random"]
+    assert all(run["phases"] > 1_000_000 for run in delivered)

@@ -135,7 +135,7 @@ pub fn run(
     let probes = host_probe::open(&hosts)?;
     let clock = Clock::start();
     let of_acp = acp.as_ref().map(Acp::flows).unwrap_or_default();
-    let flows = Flows::start(ends, &of_acp, &setup.flows, clock)?;
+    let flows = Flows::start(ends, &of_acp, setup, clock)?;
     let handoff = Handoff::new(setup);
     let dialects = Dialects::of(parts::port_laws(setup).map(|law| &setup.laws[law]));
     let reporter = handoff.reporter();

@@ -3,7 +3,8 @@
 //! Two columns: flow size in bytes, and the share of flows no larger than that, as a probability
 //! 0..1 or as percent 0..100. The last row must be 1 or 100 and says which of the two it is. Files
 //! of the HPCC simulator use percent, those of HKUST's TrafficGenerator probability. Both columns
-//! may stay equal from row to row but never decrease. `#` starts a comment.
+//! may stay equal from row to row but never decrease. `#` starts a comment. A heading such as
+//! `cdf,size_KB` says which columns the two are, and in which unit the sizes.
 //!
 //! Between rows the distribution is linear, as the generators of HPCC (`custom_rand.py`) and htsim
 //! draw from it. If the first row has a share above 0, this share of the flows has exactly the
@@ -12,9 +13,26 @@
 
 use ratewire_units::Bytes;
 
-use crate::InputError;
+use crate::heading::{self, Unit, Wanted};
 use crate::location::Location;
-use crate::rows::rows;
+use crate::rows::{Row, rows};
+use crate::{InputError, Note};
+
+/// The columns of a distribution.
+const COLUMNS: [Wanted; 2] = [
+    Wanted {
+        what: "flow size",
+        words: &["size", "bytes", "flowsize"],
+        others: &["packet", "packets", "pkts", "segments"],
+        unit: Unit::Size,
+    },
+    Wanted {
+        what: "cumulative share (0..1 or 0..100)",
+        words: &["share", "cdf", "probability", "prob", "percent", "percentage", "cumulative"],
+        others: &["pdf"],
+        unit: Unit::None,
+    },
+];
 
 /// The largest size taken, in bytes: 2^53, to which every whole number is exact in a float.
 const MAX_BYTES: f64 = 9_007_199_254_740_992.0;
@@ -62,17 +80,18 @@ impl SizeCdf {
 /// Reads a distribution.
 ///
 /// # Errors
-/// When there are fewer than two rows, a row has not two columns, a column decreases, a number is
+/// When there are fewer than two rows, a row has other columns than the heading, or than two
+/// without one, a column decreases, a number is
 /// negative or not a number, or the last share is neither 1 nor 100.
-pub fn parse(file: &str, text: &str) -> Result<SizeCdf, InputError> {
+pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<SizeCdf, InputError> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut last = Location::whole(file);
-    for row in rows(file, text) {
-        let columns = "flow size in bytes, cumulative share (0..1 or 0..100)";
-        let remedy = "the three-column form of ns-2 counts packets: multiply by the packet size \
-                      and drop the middle column";
-        let [size, share] = row.exactly(columns, remedy)?;
-        let size = row.number(size, "flow size in bytes", MAX_BYTES)?;
+    let mut all = rows(file, text).peekable();
+    let heading = heading::of(file, text, &mut all, &COLUMNS, notes)?;
+    let unit = heading.columns[0].scale;
+    for row in all {
+        let [size, share] = heading.fields(&row, remedy(&row))?;
+        let size = row.number(size, "flow size", MAX_BYTES / unit)? * unit;
         let share = row.number(share, "cumulative share, as probability or percent", MAX_SHARE)?;
         if let Some((size_before, share_before)) = points.last() {
             let (column, now, before) = if size < *size_before {
@@ -92,6 +111,7 @@ pub fn parse(file: &str, text: &str) -> Result<SizeCdf, InputError> {
         points.push((size, share));
         last = row.at;
     }
+    notes.extend(heading.unitless.into_iter().flatten());
     if points.len() < 2 {
         let found = if points.is_empty() { "no rows" } else { "one row" };
         return Err(last.error(
@@ -109,6 +129,19 @@ pub fn parse(file: &str, text: &str) -> Result<SizeCdf, InputError> {
     }
     normalise(&mut points, last)?;
     Ok(SizeCdf { points })
+}
+
+fn remedy(row: &Row<'_>) -> &'static str {
+    match row.fields.len() {
+        1 => {
+            "delete the line, if it is the mean that some files begin with; its unit is that of \
+             the sizes, which must be bytes"
+        }
+        _ => {
+            "the three-column form of ns-2 counts packets: multiply by the packet size and drop the \
+             middle column"
+        }
+    }
 }
 
 /// Brings percent to probability and the last share to exactly 1.
@@ -141,13 +174,17 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        parse("s.txt", text).unwrap_err().to_string()
+        parse("s.txt", text, &mut Vec::new()).unwrap_err().to_string()
+    }
+
+    fn read(text: &str) -> SizeCdf {
+        parse("s.txt", text, &mut Vec::new()).unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]
     fn both_scales_are_one_distribution() {
-        let percent = parse("s", "0 0\n1000 25\n9000 100\n").unwrap();
-        let share = parse("s", "# bytes share\n0 0\n1000 0.25\n9000 1\n").unwrap();
+        let percent = read("0 0\n1000 25\n9000 100\n");
+        let share = read("# bytes share\n0 0\n1000 0.25\n9000 1\n");
         assert_eq!(percent, share);
         assert_eq!(share.quantile(0.25), Bytes::new(1000));
         assert_eq!(share.quantile(0.125), Bytes::new(500));
@@ -157,7 +194,7 @@ mod tests {
 
     #[test]
     fn is_at_least_a_byte_and_takes_any_probability() {
-        let cdf = parse("s", "0 0\n10 1\n").unwrap();
+        let cdf = read("0 0\n10 1\n");
         for p in [0.0, -3.0, f64::NAN, f64::NEG_INFINITY, 0.01] {
             assert_eq!(cdf.quantile(p), Bytes::new(1));
         }
@@ -165,22 +202,31 @@ mod tests {
     }
 
     #[test]
+    fn a_heading_says_which_columns_and_units() {
+        let plain = read("0 0\n1000 25\n9000 100\n");
+        assert_eq!(read("percent,flow size (KB)\n0,0\n25,1.0\n1e2,9\n"), plain);
+        assert_eq!(read("bytes,cdf\n0,0\n1000.0,0.25\n9e3,1\n"), plain);
+        assert!(refused("size_packets cdf\n0 0\n1 1\n").contains("names no column"));
+        assert!(refused("12345\n0 0\n1 1\n").contains("the mean that some files begin with"));
+    }
+
+    #[test]
     fn atoms_keep_their_weight() {
-        let first = parse("s", "100 0.5\n200 1\n").unwrap();
+        let first = read("100 0.5\n200 1\n");
         assert_eq!(first.quantile(0.0), Bytes::new(100));
         assert_eq!(first.quantile(0.5), Bytes::new(100));
         assert_eq!(first.quantile(0.75), Bytes::new(150));
         assert_eq!(first.mean(), 125.0);
-        let inner = parse("s", "0 0\n100 0.2\n100 0.8\n200 1\n").unwrap();
+        let inner = read("0 0\n100 0.2\n100 0.8\n200 1\n");
         assert_eq!(inner.quantile(0.2), Bytes::new(100));
         assert_eq!(inner.quantile(0.7), Bytes::new(100));
-        let single = parse("s", "100 1\n100 1\n").unwrap();
+        let single = read("100 1\n100 1\n");
         assert_eq!((single.quantile(0.3), single.mean()), (Bytes::new(100), 100.0));
     }
 
     #[test]
     fn an_unused_range_of_sizes_is_never_drawn() {
-        let cdf = parse("s", "0 0\n10 0.5\n1000 0.5\n1010 1\n").unwrap();
+        let cdf = read("0 0\n10 0.5\n1000 0.5\n1010 1\n");
         assert_eq!(cdf.quantile(0.5), Bytes::new(10));
         assert!(cdf.quantile(0.500_001) >= Bytes::new(1000));
     }
@@ -202,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_rounding_error_at_the_end_is_no_error() {
-        let cdf = parse("s", "0 0\n5 99.9999999\n8 100.00000001\n").unwrap();
+        let cdf = read("0 0\n5 99.9999999\n8 100.00000001\n");
         assert_eq!(cdf.points[2].1, 1.0);
         assert!(cdf.points[1].1 < 1.0);
     }

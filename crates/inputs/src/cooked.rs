@@ -1,23 +1,60 @@
 //! "Cooked" bandwidth traces, as the Pensieve line of work keeps them.
 //!
 //! Two columns: time in seconds, throughput in Mbit/s (10^6 bits per second); irregular steps. The
-//! first time need not be 0: the trace is shifted so that it starts there. Each rate holds from its
-//! time to the next. The last one holds for the median length of the others, since the file does
-//! not say; then the trace starts again. A single row is a constant rate, with a period of 1 s.
-//! `#` starts a comment.
+//! first time need not be 0, and may be Unix time or a date with a time such as `2023-04-04
+//! 10:07:13`: the trace is shifted so that it starts there.
+//! Each rate holds from its time to the next. The last one holds for the median length of the
+//! others, since the file does not say; then the trace starts again. A single row is a constant
+//! rate, with a period of 1 s. `#` starts a comment.
+//!
+//! Columns are separated by blanks, tabs or commas. A heading such as `time_ms,rtt_ms,rate_kbps`
+//! says which columns the two are and in which units; the other columns are named in a note.
 //!
 //! Source of the format: Mao, Netravali, Alizadeh, "Neural Adaptive Video Streaming with
 //! Pensieve", SIGCOMM 2017, whose tools cooked the FCC and HSDPA logs. Pensieve's own player lets a
 //! rate hold *up to* its time, not from it: the same rates, one step earlier.
 
+use ratewire_units::quantity::RATE_UNITS;
 use ratewire_units::{Duration, Rate, Time};
 
-use crate::InputError;
-use crate::location::Location;
-use crate::rows::{Row, rows};
+use crate::calendar;
+use crate::heading::{self, Heading, Unit, Wanted};
+use crate::location::{Location, finite, in_place_of_a_number};
+use crate::rows::{MAX_SECONDS, Row, rows};
+use crate::{InputError, Note};
 
-/// The largest rate taken, in Mbit/s: a petabit per second.
-const MAX_MBPS: f64 = 1e9;
+/// The largest rate taken, in bit/s: a petabit per second.
+const MAX_BPS: f64 = 1e15;
+
+/// The latest time before the shift, in seconds: Unix time of the year 5138. Unix time in
+/// milliseconds is later.
+const MAX_UNIX_SECONDS: f64 = 1e11;
+
+/// The columns of a trace.
+pub(crate) const COLUMNS: [Wanted; 2] = [
+    Wanted {
+        what: "the time",
+        words: &["time", "t", "timestamp", "timestamps", "ts", "epoch", "unix", "elapsed"],
+        others: &["rtt", "trip", "delay", "latency", "loss"],
+        unit: Unit::Time,
+    },
+    Wanted {
+        what: "the rate",
+        words: &[
+            "throughput",
+            "tput",
+            "bandwidth",
+            "bw",
+            "rate",
+            "bitrate",
+            "datarate",
+            "capacity",
+            "goodput",
+        ],
+        others: &["loss", "error", "packet", "frame", "sample", "success", "retransmission"],
+        unit: Unit::Rate,
+    },
+];
 
 /// The rate of a link over time, in steps, repeating.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,43 +93,100 @@ impl RateTrace {
 /// Reads a trace.
 ///
 /// # Errors
-/// When there is no row, a row has not two columns, a time is not later than the one before it, or
-/// a number is negative, not a number, or out of range (times to 9e6 s, rates to 1e9 Mbit/s).
-pub fn parse(file: &str, text: &str) -> Result<RateTrace, InputError> {
+/// When there is no row, a row has other columns than the heading, or than two without one, a
+/// time is not later than the one before it, or a number is negative, not a number, or out of
+/// range (9e6 s after the first time, 1e15 bit/s).
+pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<RateTrace, InputError> {
+    let mut all = rows(file, text).peekable();
+    let heading = heading::of(file, text, &mut all, &COLUMNS, notes)?;
+    let mut first = None;
+    let mut zone = None;
     let mut steps: Vec<(Duration, Rate)> = Vec::new();
-    for row in rows(file, text) {
-        let (time, rate) = step(&row)?;
-        if let Some((before, _)) = steps.last()
-            && time <= *before
-        {
+    for row in all {
+        let [time, rate] = heading.fields(&row, remedy(&row))?;
+        let ps = match calendar::read(time) {
+            Some((ps, of_row)) if *zone.get_or_insert(of_row) == of_row => ps,
+            Some(_) => {
+                return Err(row.at.error(
+                    "a time in another time zone than that of the first row",
+                    "times of one zone",
+                    "write all times in one zone, or as Unix time",
+                ));
+            }
+            None => time_of(&row, time, &heading)?,
+        };
+        let first = *first.get_or_insert(ps);
+        let start = ps.checked_sub(first);
+        let start = start.map(|ps| Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX)));
+        let before = steps.last().map(|(before, _)| *before);
+        let Some(start) = start.filter(|start| before.is_none_or(|before| *start > before)) else {
+            let seconds = |ps: u128| ps as f64 / 1e12;
+            let before = first + u128::from(before.unwrap_or_default().ps());
             return Err(row.at.error(
-                format!("{} s after {} s", time.secs(), before.secs()),
+                match zone {
+                    Some(_) => "a time that is not after that of the row before".to_string(),
+                    None => format!("{} s after {} s", seconds(ps), seconds(before)),
+                },
                 "times that increase from row to row",
                 "sort the rows by time, and keep one of those with the same time",
             ));
+        };
+        if start.secs() > MAX_SECONDS {
+            return Err(row.at.error(
+                format!("{} s after the first row", start.secs()),
+                format!("traces of up to {MAX_SECONDS:e} s"),
+                "cut the trace, or name the unit of its times in a heading such as \"time_ms\"",
+            ));
         }
-        steps.push((time, rate));
+        steps.push((start, rate_of(&row, rate, &heading)?));
     }
-    let Some((shift, _)) = steps.first().copied() else {
+    if steps.is_empty() {
         return Err(Location::whole(file).error(
             "no rows",
             "rows of two columns: time in seconds, throughput in Mbit/s",
             "a file with the single row \"0 10\" is a steady 10 Mbit/s",
         ));
-    };
-    for (start, _) in &mut steps {
-        *start = start.saturating_sub(shift);
     }
+    let [time, rate] = heading.unitless;
+    // Dates need no unit.
+    notes.extend(time.filter(|_| zone.is_none()).into_iter().chain(rate));
     let period = steps[steps.len() - 1].0 + last_step(&steps);
     Ok(RateTrace { steps, period })
 }
 
-fn step(row: &Row<'_>) -> Result<(Duration, Rate), InputError> {
-    let remedy = "a single column of whole numbers is a Mahimahi trace: give the file as one";
-    let [time, rate] = row.exactly("time in seconds, throughput in Mbit/s", remedy)?;
-    let time = row.seconds(time, "time")?;
-    let mbps = row.number(rate, "throughput in Mbit/s", MAX_MBPS)?;
-    Ok((time, Rate::from_bps((mbps * 1e6 + 0.5) as u64)))
+fn remedy(row: &Row<'_>) -> &'static str {
+    match row.fields.len() {
+        1 => "a single column of whole numbers is a Mahimahi trace: give the file as one",
+        _ => {
+            "name the columns in a first line, such as \"time_s,throughput_mbps,rtt_ms\": columns \
+             with other names are left out"
+        }
+    }
+}
+
+/// The time in a field, in picoseconds, before the shift.
+fn time_of(row: &Row<'_>, field: &str, heading: &Heading<2>) -> Result<u128, InputError> {
+    let column = heading.columns[0];
+    let wrong = row.picoseconds(field, "time", column.scale, MAX_UNIX_SECONDS);
+    // Without a unit, this is Unix time in milliseconds or less.
+    let is_later = || finite(field).is_some_and(|time| time > MAX_UNIX_SECONDS);
+    wrong.map_err(|error| {
+        if column.is_unit_named || !is_later() {
+            return error;
+        }
+        row.at.error(
+            in_place_of_a_number(field),
+            "times in seconds, as Unix time or from any other start",
+            "if it is Unix time in milliseconds, write \"time_ms throughput_mbps\" into a first line",
+        )
+    })
+}
+
+fn rate_of(row: &Row<'_>, field: &str, heading: &Heading<2>) -> Result<Rate, InputError> {
+    let scale = heading.columns[1].scale;
+    let unit = RATE_UNITS.iter().find(|(_, size)| *size == scale).map_or("bit/s", |(name, _)| name);
+    let rate = row.number(field, &format!("throughput in {unit}"), MAX_BPS / scale)?;
+    Ok(Rate::from_bps((rate * scale + 0.5) as u64))
 }
 
 /// The median of the steps' lengths, which the file gives for all but the last.
@@ -112,13 +206,88 @@ fn last_step(steps: &[(Duration, Rate)]) -> Duration {
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> Result<RateTrace, InputError> {
+        parse("c.txt", text, &mut Vec::new())
+    }
+
     fn refused(text: &str) -> String {
-        parse("c.txt", text).unwrap_err().to_string()
+        read(text).unwrap_err().to_string()
+    }
+
+    /// Starts in seconds and rates in kbit/s.
+    fn steps(text: &str) -> Vec<(f64, u64)> {
+        let steps = read(text).unwrap_or_else(|error| panic!("{error}")).steps;
+        steps.iter().map(|(start, rate)| (start.secs(), rate.bps() / 1000)).collect()
+    }
+
+    const THREE: [(f64, u64); 3] = [(0.0, 3500), (1.0, 4000), (2.0, 5250)];
+
+    #[test]
+    fn a_comma_without_a_blank_separates() {
+        assert_eq!(steps("0,3.5\n1,4.0\n2,5.25\n"), THREE);
+        assert_eq!(steps("0, 3.5\n1\t4e0\n2.0 5.25\n"), THREE);
+    }
+
+    #[test]
+    fn unix_time_is_shifted_before_the_limit_is_checked() {
+        let unix = "1669852800.1 3.5\n1669852801.1 4.0\n1669852802.1 5.25\n";
+        assert_eq!(steps(unix), THREE);
+        let later = "1669852800.1 3.5\n1669852801.3 4.0\n";
+        assert_eq!(read(later).unwrap().steps[1].0, Duration::from_millis(1200), "exactly");
+        let long = refused("1669852800 1\n1679852800 1\n");
+        assert!(long.starts_with("c.txt:2: found 10000000 s after the first row"), "{long}");
+        // So many picoseconds are less than nothing in 64 bits.
+        assert!(refused("0 1\n18446744.5 1\n").contains("s after the first row"));
+        assert!(refused("0 1\n1e11 1\n").contains("s after the first row"));
+        let in_ms = refused("1669852800100 3.5\n1669852801100 4\n");
+        assert!(in_ms.contains("c.txt:1: found \"1669852800100\""), "{in_ms}");
+        assert!(in_ms.contains("time_ms"), "{in_ms}");
+    }
+
+    #[test]
+    fn dates_are_times_of_one_zone() {
+        let text = "time,throughput (Mbps),speed\n2023-04-04 10:07:13 CDT,3.5,20\n\
+                    2023-04-04 10:07:14 CDT,4,21\n2023-04-04 10:07:15 CDT,5.25,\n";
+        assert_eq!(steps(text), THREE);
+        let mut notes = Vec::new();
+        parse("c.csv", text, &mut notes).unwrap();
+        assert_eq!(notes.len(), 1, "dates need no unit: {notes:?}");
+        let bare = "2023-04-04T10:07:13,3.5\n2023-04-04T10:07:14,4\n2023-04-04T10:07:15,5.25\n";
+        assert_eq!(steps(bare), THREE);
+        assert_eq!(steps(&bare.replace('T', " ")), THREE);
+        assert_eq!(steps(&bare.replace(',', ";")), THREE);
+        let zones = refused(&text.replace("14 CDT", "14 CST"));
+        assert!(zones.starts_with("c.txt:3: found a time in another time zone"), "{zones}");
+        let again = refused(&text.replace(":14", ":13"));
+        assert!(again.contains("times that increase"), "{again}");
+    }
+
+    #[test]
+    fn a_heading_says_which_columns_and_units() {
+        let text = "rtt_ms,time_ms,rate_kbps\n20,1669852800100,3500\n21,1669852801100,4e3\n\
+                    22,1669852802100,5250.0\n";
+        assert_eq!(steps(text), THREE);
+        let mut notes = Vec::new();
+        parse("c.txt", text, &mut notes).unwrap();
+        assert_eq!(notes.len(), 1);
+        let told = notes[0].to_string();
+        assert!(told.starts_with("line 1: the column \"rtt_ms\" is not used"), "{told}");
+        assert_eq!(steps("time,throughput\n0,3.5\n1,4\n2,5.25\n"), THREE);
+        let commented = "# a note\n# time_ms rate_kbps\n0 3500\n1000 4000\n2000 5250\n";
+        assert_eq!(steps(commented), THREE);
+        assert_eq!(steps("# measured in ms, by night\n0 3.5\n1 4\n2 5.25\n"), THREE);
+        assert!(refused("time_s,rate_kbps\n0,1,2\n").contains("c.txt:2: found 3 columns"));
+        assert!(refused("time_s,rate_kbps\n0,\n").contains("c.txt:2: found nothing"));
+        assert!(refused("time_s,rate_kbps\n0\n").contains("1 column"));
+        assert!(refused("time;throughput\n0;3,5\n").contains("decimals with a point"));
+        assert_eq!(steps("time;throughput;\n0;3.5;\n1;4;\n2;5.25;\n"), THREE);
+        assert!(refused("time_s,rate_kbps\n").contains("no rows"));
+        assert!(refused("0 1 2\n").contains("name the columns in a first line"));
     }
 
     #[test]
     fn shifts_to_zero_and_ends_with_a_median_step() {
-        let trace = parse("c", "# seconds Mbit/s\n0.5 1.5\n1.0\t2\n3.0 0\n4.0 0.25\n").unwrap();
+        let trace = read("# seconds Mbit/s\n0.5 1.5\n1.0\t2\n3.0 0\n4.0 0.25\n").unwrap();
         let starts: Vec<f64> = trace.steps.iter().map(|(start, _)| start.secs()).collect();
         assert_eq!(starts, [0.0, 0.5, 2.5, 3.5]);
         assert_eq!(trace.steps[0].1, Rate::from_bps(1_500_000));
@@ -127,7 +296,7 @@ mod tests {
 
     #[test]
     fn loops() {
-        let trace = parse("c", "0 8\n1 2\n").unwrap();
+        let trace = read("0 8\n1 2\n").unwrap();
         let at = |ms: u64| trace.rate_at(Time::ZERO + Duration::from_millis(ms)).bps() / 1_000_000;
         assert_eq!([at(0), at(999), at(1000), at(1999), at(2000), at(9_500)], [8, 8, 2, 2, 8, 2]);
         assert_eq!(trace.mean_rate(), Rate::from_mbps(5));
@@ -135,7 +304,7 @@ mod tests {
 
     #[test]
     fn one_row_is_a_constant_rate() {
-        let trace = parse("c", "17 10\n").unwrap();
+        let trace = read("17 10\n").unwrap();
         assert_eq!(trace.steps, [(Duration::ZERO, Rate::from_mbps(10))]);
         assert_eq!(trace.period, Duration::from_secs(1));
     }

@@ -4,7 +4,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::{
     arrivals, brite, cdf, cooked, detect, gml, graphml, mahimahi, node_link, rocketfuel,
-    sndlib_native, sndlib_xml, topology,
+    sndlib_native, sndlib_xml, topology, trace,
 };
 
 /// Reads `data` as every kind of trace and table.
@@ -19,7 +19,8 @@ pub fn traces(data: &[u8]) {
         assert!(trace.opportunity(0) <= trace.opportunity(u64::MAX));
         let _ = trace.mean_rate();
     }
-    if let Ok(trace) = cooked::parse("fuzz", &text) {
+    let mut notes = Vec::new();
+    if let Ok(trace) = cooked::parse("fuzz", &text, &mut notes) {
         let last = trace.steps[trace.steps.len() - 1];
         assert!(trace.steps[0].0.is_zero() && last.0 < trace.period);
         assert_eq!(trace.rate_at(Time::ZERO), trace.steps[0].1);
@@ -27,7 +28,8 @@ pub fn traces(data: &[u8]) {
         let largest = trace.steps.iter().map(|step| step.1).max();
         assert!(Some(trace.mean_rate()) <= largest);
     }
-    if let Ok(sizes) = cdf::parse("fuzz", &text) {
+    let _ = trace::parse("fuzz", &text, &mut notes);
+    if let Ok(sizes) = cdf::parse("fuzz", &text, &mut notes) {
         assert!(sizes.mean() >= 0.0 && sizes.points[sizes.points.len() - 1].1 == 1.0);
         let mut before = Bytes::new(1);
         for i in 0..=64 {
@@ -36,9 +38,18 @@ pub fn traces(data: &[u8]) {
             before = size;
         }
     }
-    if let Ok(flows) = arrivals::parse("fuzz", &text) {
+    if let Ok(list) = arrivals::parse("fuzz", &text, &mut notes) {
+        let flows = list.flows;
         assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
         assert!(flows.iter().all(|flow| flow.from != flow.to && flow.size > Bytes::ZERO));
+        let is_number = |host: &str| host.parse::<u64>().is_ok();
+        let are_numbers = flows.iter().all(|flow| is_number(&flow.from) && is_number(&flow.to));
+        assert!(are_numbers || !list.are_numbered);
+    }
+    let lines = text.lines().count();
+    for note in notes {
+        assert!(note.line.is_none_or(|line| (1..=lines).contains(&line)), "{note}");
+        assert!(!note.text.is_empty() && !note.help.is_empty());
     }
 }
 

@@ -7,9 +7,9 @@
 //! | module | format | gives |
 //! |---|---|---|
 //! | [`mahimahi`] | Mahimahi packet-delivery traces | [`mahimahi::LinkTrace`] |
-//! | [`cooked`] | Pensieve "cooked" bandwidth traces | [`cooked::RateTrace`] |
+//! | [`cooked`] | Pensieve "cooked" traces, and others of times and rates | [`cooked::RateTrace`] |
 //! | [`cdf`] | flow-size distributions, percent or probability | [`cdf::SizeCdf`] |
-//! | [`arrivals`] | flows from a file, Ratewire's own format | [`arrivals::FlowArrival`] |
+//! | [`arrivals`] | flows in Ratewire's own format, HPCC's and htsim's | [`arrivals::FlowList`] |
 //! | [`graphml`] | GraphML of the Topology Zoo, networkx and yEd | [`topology::Topology`] |
 //! | [`gml`] | GML | [`topology::Topology`] |
 //! | [`node_link`] | node-link JSON of networkx, TopoHub and D3 | [`topology::Topology`] |
@@ -18,7 +18,8 @@
 //! | [`brite`] | BRITE | [`topology::Topology`] |
 //! | [`rocketfuel`] | Rocketfuel's weights and latencies | [`topology::Topology`] |
 //!
-//! [`detect::topology`] picks among the last seven.
+//! [`detect::topology`] picks among the last seven, [`trace::parse`] among the first two. Readers
+//! of tables say by [`Note`]s what they do not use.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -26,6 +27,7 @@ pub mod arrivals;
 mod attributes;
 pub mod brite;
 mod build;
+mod calendar;
 pub mod cdf;
 pub mod cooked;
 pub mod detect;
@@ -34,11 +36,13 @@ mod error;
 pub mod fuzzing;
 pub mod gml;
 pub mod graphml;
+mod heading;
 mod json;
 mod load;
 mod location;
 pub mod mahimahi;
 pub mod node_link;
+mod note;
 pub mod rocketfuel;
 mod rows;
 mod sndlib;
@@ -46,8 +50,10 @@ pub mod sndlib_native;
 pub mod sndlib_xml;
 mod tally;
 pub mod topology;
+pub mod trace;
 mod vocabulary;
 mod xml;
 
 pub use error::InputError;
 pub use load::{decode, read};
+pub use note::Note;

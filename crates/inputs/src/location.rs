@@ -1,6 +1,6 @@
 //! Locations in a file, for errors.
 
-use crate::InputError;
+use crate::{InputError, Note};
 
 /// A location in a file. Cheap to copy: the line of an offset is only counted once an error needs
 /// it, which keeps reading linear in the size of the file.
@@ -50,6 +50,11 @@ impl<'a> Location<'a> {
         }
     }
 
+    /// A note of this location.
+    pub(crate) fn note(self, text: impl Into<String>, help: impl Into<String>) -> Note {
+        Note { line: self.line_number(), text: text.into(), help: help.into() }
+    }
+
     /// An error at this location.
     pub(crate) fn error(
         self,
@@ -93,6 +98,16 @@ pub(crate) fn finite(text: &str) -> Option<f64> {
     text.trim().parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
+/// The largest whole number up to which floats hold every whole number: 2^53.
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// A whole number, however it is written: `1000`, `1000.0` or `1e3`.
+pub(crate) fn whole(text: &str) -> Option<u64> {
+    let is_whole = |value: &f64| value.fract() == 0.0 && (0.0..=MAX_WHOLE).contains(value);
+    let of_float = || finite(text).filter(is_whole).map(|value| value as u64);
+    text.trim().parse().ok().or_else(of_float)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +131,17 @@ mod tests {
             assert_eq!(in_place_of_a_number(text), "text that is no number");
         }
         assert_eq!(in_place_of_a_number(""), "nothing");
+    }
+
+    #[test]
+    fn whole_numbers_may_be_written_as_floats() {
+        for text in ["1000", "1000.0", "1e3", "1E+3", " 1000 ", "+1000"] {
+            assert_eq!(whole(text), Some(1000), "{text}");
+        }
+        assert_eq!(whole("18446744073709551615"), Some(u64::MAX));
+        for text in ["1000.5", "-1", "1e17", "1e999", "nan", "", "1 000", "0x10"] {
+            assert_eq!(whole(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::fmt::Write;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::InputError;
-use crate::location::{Location, in_place_of_a_number};
+use crate::location::{Location, in_place_of_a_number, whole};
 
 /// What one opportunity delivers.
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
@@ -60,7 +60,8 @@ impl LinkTrace {
             return Err(Location::line(file, opportunities.len()).error(
                 format!("{last} as the last stamp, which is the length of the trace in ms"),
                 format!("a last stamp from 1 to {MAX_MS}"),
-                "end the trace with the time at which it is to start again",
+                "end the trace with the time at which it is to start again; subtract the first \
+                 stamp from all if they are Unix time",
             ));
         }
         Ok(LinkTrace { opportunities, period: Duration::from_millis(last) })
@@ -113,7 +114,7 @@ pub fn parse(file: &str, text: &str) -> Result<LinkTrace, InputError> {
     let mut stamps = Vec::new();
     for (i, line) in text.trim_end().lines().enumerate() {
         let line = line.trim();
-        let stamp: u64 = line.parse().map_err(|_| {
+        let stamp = whole(line).ok_or_else(|| {
             Location::line(file, i + 1).error(
                 in_place_of_a_number(line),
                 format!("one whole number of milliseconds, 0 to {MAX_MS}"),
@@ -130,7 +131,9 @@ fn remedy(line: &str) -> &'static str {
         "delete the empty line"
     } else if line.starts_with('#') {
         "delete the comment: the format has none, and Mahimahi refuses it"
-    } else if line.split_whitespace().count() == 2 {
+    } else if line.starts_with(char::is_alphabetic) {
+        "delete the line: the format has no heading"
+    } else if line.split([',', ' ', '\t']).filter(|field| !field.is_empty()).count() == 2 {
         "two columns (seconds, Mbit/s) are a \"cooked\" trace: give the file as one"
     } else {
         "round the stamp to a whole millisecond, or delete the line"
@@ -156,6 +159,12 @@ mod tests {
     }
 
     #[test]
+    fn stamps_may_be_written_as_floats() {
+        let trace = parse("t", "0.0\n5.0\n1e1\n").unwrap();
+        assert_eq!(trace.opportunities, [0, 5, 10]);
+    }
+
+    #[test]
     fn one_packet_a_millisecond_is_twelve_megabits() {
         let trace = parse("t", "1\n").unwrap();
         assert_eq!(trace.mean_rate(), Rate::from_mbps(12));
@@ -176,6 +185,8 @@ mod tests {
         assert!(refused("1\n\n3\n").contains("t.down:2: found nothing"));
         assert!(refused("-1\n").contains(":1:"));
         assert!(refused("0.5 3.1\n").contains("cooked"));
+        assert!(refused("0.5,3.1\n").contains("cooked"));
+        assert!(refused("stamp_ms\n1\n").contains("no heading"));
         assert!(refused("# note\n1\n").contains("comment"));
         assert!(refused("3\n5\n4\n").starts_with("t.down:3: found 4 after 5"));
         assert!(refused("0\n0\n").starts_with("t.down:2: found 0 as the last stamp"));

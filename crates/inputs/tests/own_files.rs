@@ -21,7 +21,7 @@ fn a_cellular_trace_starts_at_zero_with_a_burst_and_has_an_outage() {
 
 #[test]
 fn percent_is_probability_times_a_hundred() {
-    let sizes = cdf::parse("percent.txt", &text("percent.txt")).unwrap();
+    let sizes = cdf::parse("percent.txt", &text("percent.txt"), &mut Vec::new()).unwrap();
     assert_eq!(sizes.points.last(), Some(&(2_000_000.0, 1.0)));
     assert_eq!(sizes.quantile(0.7), Bytes::new(8_000));
     assert_eq!(sizes.quantile(0.9), Bytes::new(64_000));
@@ -36,7 +36,7 @@ fn sndlib_is_recognised_by_its_root() {
 
 #[test]
 fn flows_from_a_file() {
-    let flows = arrivals::parse("flows.txt", &text("flows.txt")).unwrap();
+    let flows = arrivals::parse("flows.txt", &text("flows.txt"), &mut Vec::new()).unwrap().flows;
     let order: Vec<(usize, u64)> = flows.iter().map(|flow| (flow.line, flow.size.get())).collect();
     assert_eq!(order, [(4, 1_500_000), (6, 400), (5, 20_000), (7, 1)]);
     assert_eq!(flows[2].from, "New York");

@@ -134,7 +134,12 @@ fn great_circles_agree_with_published_lengths() {
 
 #[test]
 fn bandwidth_traces() {
-    let of = |name: &str| cooked::parse(name, &text(&format!("bandwidth/{name}"))).unwrap();
+    let of = |name: &str| {
+        let mut notes = Vec::new();
+        let trace = cooked::parse(name, &text(&format!("bandwidth/{name}")), &mut notes).unwrap();
+        assert_eq!(notes, [], "{name}");
+        trace
+    };
     let check = |name: &str, rows: usize, last: f64| {
         let trace = of(name);
         assert_eq!(trace.steps.len(), rows, "{name}");
@@ -153,7 +158,12 @@ fn bandwidth_traces() {
 
 #[test]
 fn flow_sizes() {
-    let of = |name: &str| cdf::parse(name, &text(&format!("flow-sizes/{name}.txt"))).unwrap();
+    let of = |name: &str| {
+        let mut notes = Vec::new();
+        let sizes = cdf::parse(name, &text(&format!("flow-sizes/{name}.txt")), &mut notes);
+        assert_eq!(notes, [], "{name}");
+        sizes.unwrap()
+    };
     let mean = |name: &str| of(name).mean().round();
     assert_eq!(mean("websearch"), 1_711_250.0);
     assert_eq!(mean("datamining"), 12_658_199.0);

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use ratewire_config::nearest;
-use ratewire_inputs::InputError;
+use ratewire_inputs::{InputError, Note};
 use ratewire_laws::LawSet;
 use ratewire_net::queue::DisciplineSet;
 
@@ -221,9 +221,26 @@ impl<'a> Context<'a> {
         span: Span,
         parse: impl Fn(&str, &str) -> Result<T, InputError>,
     ) -> Option<T> {
+        self.read_noting(name, span, |name, text, _| parse(name, text))
+    }
+
+    /// Reads the file called `name` with `parse`, whose notes are warnings.
+    pub fn read_noting<T>(
+        &self,
+        name: &str,
+        span: Span,
+        parse: impl Fn(&str, &str, &mut Vec<Note>) -> Result<T, InputError>,
+    ) -> Option<T> {
         let text = self.file(name, span)?;
-        match parse(name, &text) {
-            Ok(value) => Some(value),
+        let mut notes = Vec::new();
+        match parse(name, &text, &mut notes) {
+            Ok(value) => {
+                for Note { line, text, help } in notes {
+                    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+                    self.warning(span, format!("{name}{line}: {text}")).help(help);
+                }
+                Some(value)
+            }
             Err(e) => {
                 let line = e.line.map(|line| format!(":{line}")).unwrap_or_default();
                 self.error(span, format!("{}{line}: found {}", e.file, e.found))

@@ -1,18 +1,21 @@
 //! The setup of a run: all it needs, resolved to numbers and indices.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rand_core::Rng;
 use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::trust::Lie;
 use ratewire_laws::{AnyLaw, Draw, FlowContext};
 use ratewire_net::pathfinder::{PathError, Pathfinder};
+use ratewire_net::random::stream;
 use ratewire_net::spec::{
     Arrangement, Change, Contention, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, PauseSpec,
     PortClocks, Sockets,
 };
-use ratewire_transport::{App, TransportConfig, Writer};
+use ratewire_transport::{App, Seeds, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 pub use crate::ensemble::spec::{
@@ -196,6 +199,7 @@ impl Setup {
         let network = &self.network;
         self.traffic.iter().any(TrafficSpec::has_chance)
             || self.has_random_starts
+            || self.flows.iter().any(|flow| flow.app.writer.has_chance())
             || jitter::links(self).next().is_some()
             || self.overlay.as_ref().is_some_and(|overlay| overlay.params.randomise)
             || network.links.iter().any(link_has_chance)
@@ -315,6 +319,17 @@ impl Default for FlowSpec {
 }
 
 impl FlowSpec {
+    /// The applications at its ends in a run with this seed. What they draw depends on the seed and
+    /// the flow's name, and on no other flow.
+    pub fn app(&self, seed: u64) -> Cow<'_, App> {
+        if !self.app.writer.has_chance() {
+            return Cow::Borrowed(&self.app);
+        }
+        let of = |what: &str| stream(seed, &format!("{what} of {}", self.name), 0).next_u64();
+        let seeds = Seeds { bursts: of("bursts"), pauses: of("pauses") };
+        Cow::Owned(App { seeds, ..self.app.clone() })
+    }
+
     /// Payload to send, if it is given.
     pub fn size(&self) -> Option<Bytes> {
         match self.app.writer {

@@ -6,7 +6,7 @@ use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_net::random::{stream, unit};
 use ratewire_net::spec::NodeId;
-use ratewire_transport::App;
+use ratewire_transport::{App, Spread};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::setup::{Arrivals, FlowSpec, ListedArrival, Setup, Sizes, TrafficSpec};
@@ -196,10 +196,7 @@ fn senders(spec: &TrafficSpec) -> BTreeMap<u32, Vec<(NodeId, f64)>> {
 fn draw_size(sizes: &Sizes, random: &mut Xoshiro256PlusPlus) -> Bytes {
     let bytes = match sizes {
         Sizes::Fixed(size) => return *size,
-        Sizes::Pareto { shape, mean } => {
-            let scale = mean * (shape - 1.0) / shape;
-            scale * libm::pow(1.0 - unit(random.next_u64()), -1.0 / shape)
-        }
+        Sizes::Pareto { shape, mean } => Spread::Pareto(*shape).at(*mean, unit(random.next_u64())),
         Sizes::LogNormal { mean, sigma } => {
             // Box-Muller; the mean size determines the mean of its logarithm.
             let u = 1.0 - unit(random.next_u64());

@@ -2,6 +2,8 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use crate::varying::{Seeds, Spread, Varying};
+
 /// Data that the sending application writes. It writes in frames; the reading application gets a
 /// frame whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,9 +15,9 @@ pub enum Writer {
     /// Bursts with pauses between them.
     OnOff {
         /// Size of a burst, at least one byte.
-        burst: Bytes,
+        burst: Varying<Bytes>,
         /// Pause after each.
-        pause: Duration,
+        pause: Varying<Duration>,
         /// When the pause begins.
         pause_after: PauseAfter,
         /// Number of bursts; `None` for no end.
@@ -26,8 +28,20 @@ pub enum Writer {
         /// Payload rate.
         rate: Rate,
     },
+    /// One writer after the other on one connection.
+    Phases(Vec<Phase>),
     /// Data that [`Sender::write`](crate::Sender::write) adds.
     Fed,
+}
+
+/// A part of the time of an application.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// What the application writes in it, from its start. No phases of its own.
+    pub writer: Writer,
+    /// How long it lasts; [`Duration::MAX`] for no end. Data that it has written is still sent in
+    /// the next phase; unlimited data that is not sent counts as not written.
+    pub lasts: Duration,
 }
 
 /// When the pause of an on/off application begins.
@@ -67,7 +81,21 @@ impl Writer {
         match self {
             Writer::Unlimited | Writer::Constant { .. } | Writer::Fed => true,
             Writer::OnOff { count, .. } => count.is_none(),
+            Writer::Phases(phases) => phases
+                .last()
+                .is_some_and(|last| last.lasts == Duration::MAX && last.writer.is_endless()),
             Writer::Sized(_) => false,
+        }
+    }
+
+    /// Whether what is written depends on random numbers.
+    pub fn has_chance(&self) -> bool {
+        match self {
+            Writer::OnOff { burst, pause, .. } => {
+                burst.spread != Spread::None || pause.spread != Spread::None
+            }
+            Writer::Phases(phases) => phases.iter().any(|phase| phase.writer.has_chance()),
+            Writer::Unlimited | Writer::Sized(_) | Writer::Constant { .. } | Writer::Fed => false,
         }
     }
 }
@@ -96,16 +124,23 @@ pub struct App {
     pub reader: Reader,
     /// Payload of a frame; `None` for one full packet's. Packets do not span frames.
     pub frame: Option<Bytes>,
+    /// Seeds of what the writer draws.
+    pub seeds: Seeds,
 }
 
 impl App {
     /// Unlimited data, read at once.
     pub fn unlimited() -> App {
-        App { writer: Writer::Unlimited, reader: Reader::Immediate, frame: None }
+        App {
+            writer: Writer::Unlimited,
+            reader: Reader::Immediate,
+            frame: None,
+            seeds: Seeds::default(),
+        }
     }
     /// A stream without frames that is written by calls, and read at once.
     pub fn fed() -> App {
-        App { writer: Writer::Fed, reader: Reader::Immediate, frame: Some(Bytes::MAX) }
+        App { writer: Writer::Fed, frame: Some(Bytes::MAX), ..App::unlimited() }
     }
     /// A stream that is written and read by calls.
     pub fn called() -> App {
@@ -113,6 +148,6 @@ impl App {
     }
     /// This much data, read at once.
     pub fn sized(size: Bytes) -> App {
-        App { writer: Writer::Sized(size), reader: Reader::Immediate, frame: None }
+        App { writer: Writer::Sized(size), ..App::unlimited() }
     }
 }

@@ -8,8 +8,8 @@ use ratewire_laws::{AnyLaw, Draw, FlowContext, Header};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::{
-    Ack, AckRules, App, Epoch, PauseAfter, Reader, ReceiveWindow, Receiver, Recovery, SackBlocks,
-    Segment, SegmentKind, Sender, Stamp, TransportConfig, Writer,
+    Ack, AckRules, App, Epoch, PauseAfter, Phase, Reader, ReceiveWindow, Receiver, Recovery,
+    SackBlocks, Segment, SegmentKind, Sender, Spread, Stamp, TransportConfig, Varying, Writer,
 };
 
 const LAWS: &[(&str, &[(&str, &str)])] = &[
@@ -81,15 +81,28 @@ impl Loopback {
             Reader::Immediate
         };
         let (burst, pause) = (Bytes::new(wild(bytes)), Duration::from_ps(wild(bytes)));
-        let writer = match number(bytes, 1) % 6 {
+        let on_off = |spread, pause_after, count| Writer::OnOff {
+            burst: Varying { mean: burst, spread },
+            pause: Varying { mean: pause, spread },
+            pause_after,
+            count,
+        };
+        let writer = match number(bytes, 1) % 8 {
             0 => Writer::Unlimited,
             1 => Writer::Sized(burst),
             2 => Writer::Constant { rate: Rate::from_bps(burst.get()) },
-            3 => Writer::OnOff { burst, pause, pause_after: PauseAfter::Written, count: None },
-            4 => Writer::OnOff { burst, pause, pause_after: PauseAfter::Sent, count: Some(9) },
-            _ => Writer::OnOff { burst, pause, pause_after: PauseAfter::Acknowledged, count: None },
+            3 => on_off(Spread::None, PauseAfter::Written, None),
+            4 => on_off(Spread::None, PauseAfter::Sent, Some(9)),
+            5 => on_off(Spread::None, PauseAfter::Acknowledged, None),
+            6 => on_off(Spread::Pareto(1.5), PauseAfter::Acknowledged, None),
+            _ => {
+                let random = on_off(Spread::Exponential, PauseAfter::Sent, Some(9));
+                let parts = [random, Writer::Unlimited, Writer::Sized(burst)];
+                let phase = |writer| Phase { writer, lasts: pause };
+                Writer::Phases(parts.into_iter().map(phase).collect())
+            }
         };
-        let app = App { writer, reader, frame };
+        let app = App { writer, reader, frame, ..App::unlimited() };
         let headers = config.headers + law.header_len();
         let mss = config.packet.saturating_sub(headers);
         let flow = FlowContext {

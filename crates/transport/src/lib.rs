@@ -46,11 +46,13 @@ mod sender;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod varying;
 mod writing;
 
-pub use app::{App, PauseAfter, Reader, Writer};
+pub use app::{App, PauseAfter, Phase, Reader, Writer};
 pub use config::{AckRules, Jitter, ReceiveWindow, Recovery, TransportConfig};
 pub use receiver::{Receiver, Reply};
 pub use rtt::RttEstimator;
 pub use segment::{Ack, Epoch, SackBlocks, Segment, SegmentKind, Stamp};
 pub use sender::{KeptBy, Sender, SenderStats};
+pub use varying::{Draws, Seeds, Spread, Varying};

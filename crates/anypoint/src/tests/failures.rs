@@ -157,8 +157,8 @@ fn what_is_not_sent_yet_holds_up_nothing() {
     let cases = [1, 2, 3].into_iter().flat_map(|n| (0..n).map(move |failed| (n, failed)));
     for ((members, failed), module) in cases.flat_map(|c| modules.map(|module| (c, module()))) {
         let peer = Writer::OnOff {
-            burst: Bytes::new(11 * PAYLOAD),
-            pause: ms(150),
+            burst: Bytes::new(11 * PAYLOAD).into(),
+            pause: ms(150).into(),
             pause_after: PauseAfter::Acknowledged,
             count: Some(6),
         };

@@ -12,8 +12,8 @@ const END: Time = Time::from_ps(36_000 * 1_000_000_000_000);
 /// Bursts, with a pause after each has arrived.
 fn bursts(packets: u64, pause: u64) -> Writer {
     Writer::OnOff {
-        burst: Bytes::new(packets * PAYLOAD),
-        pause: ms(pause),
+        burst: Bytes::new(packets * PAYLOAD).into(),
+        pause: ms(pause).into(),
         pause_after: PauseAfter::Acknowledged,
         count: Some(BURSTS),
     }

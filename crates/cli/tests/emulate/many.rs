@@ -57,19 +57,36 @@ fn applications_of_every_kind_write_and_read_as_the_scenario_says() {
         flow("constant", "app = { constant = { rate = \"400 kbit/s\" } }\nstop = \"3 s\""),
         flow("slow", "size = \"60 KB\"\nreader = { per_frame = \"10 ms\" }"),
         flow("late", "size = \"20 KB\"\nstart = \"2 s\""),
+        flow(
+            "phases",
+            "app = { phases = [{ size = \"30 KB\", lasts = \"1 s\" }, \
+             { app = \"silent\", lasts = \"500 ms\" }, { size = \"20 KB\" }] }",
+        ),
+        flow(
+            "random",
+            "app = { on_off = { burst = { exponential = \"30 KB\" }, \
+             pause = { exponential = \"100 ms\" }, count = 4 } }",
+        ),
     ];
     let text = format!("law = \"cubic\"\n{DUMBBELL}{}", flows.concat());
-    let runs = lab.run(&text, &["--world", "emulate"]);
-    let found = |name: &str| {
+    let find = |runs: &[Value], name: &str| {
         let flows = runs[0]["flows"].as_array().expect("flows");
         flows.iter().find(|flow| flow["name"] == name).expect("a flow of this name").clone()
     };
+    let runs = lab.run(&text, &["--world", "emulate"]);
+    let found = |name: &str| find(&runs, name);
+    // Both worlds draw the same bursts.
+    let simulated = lab.run(&text, &["--world", "simulate"]);
+    let random = number(&find(&simulated, "random")["delivered_bytes"]);
+    assert_ne!(random, 120_000.0);
     for (name, size, least) in [
         ("written", 120_000.0, 0.3),
         ("sent", 120_000.0, 0.3),
         ("acknowledged", 120_000.0, 0.3 + 4.0 * 0.032),
         ("slow", 60_000.0, 0.3),
         ("late", 20_000.0, 0.0),
+        ("phases", 50_000.0, 1.5),
+        ("random", random, 0.0),
     ] {
         let flow = found(name);
         assert_eq!(number(&flow["delivered_bytes"]), size, "{flow}");

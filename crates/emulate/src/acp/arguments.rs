@@ -86,7 +86,7 @@ pub(super) fn arguments(
     match flow.app.writer {
         Writer::Sized(size) => add("size", format!("{} B", size.get())),
         Writer::Constant { rate } => add("rate", format!("{} bit/s", rate.bps())),
-        Writer::Unlimited | Writer::OnOff { .. } | Writer::Fed => {}
+        Writer::Unlimited | Writer::OnOff { .. } | Writer::Phases(_) | Writer::Fed => {}
     }
     if let Some(stop) = flow.stop {
         add("stop", time(stop.since(Time::ZERO)));

@@ -56,6 +56,12 @@ fn check_junction(setup: &Setup, junction: &JunctionSpec) -> Result<(), Error> {
 
 fn check_flow(setup: &Setup, n: usize) -> Result<(), Error> {
     let flow = &setup.flows[n];
+    if let Writer::Phases(_) = flow.app.writer {
+        return Err(Error::new(
+            format!("ends of ACP write no phases, as {:?} has them", flow.name),
+            "give `size`, a `constant` rate or `idle` times, or simulate this scenario",
+        ));
+    }
     if matches!(flow.app.writer, Writer::OnOff { .. } | Writer::Fed) {
         return Err(Error::new(
             format!("ends of ACP write no bursts with pauses, as {:?} has them", flow.name),
@@ -119,11 +125,13 @@ mod tests {
         assert!(refused(&keyed).contains("help: give such switches another `routing`"));
         let mut bursts = setup();
         bursts.flows[0].app.writer = Writer::OnOff {
-            burst: Bytes::new(1),
-            pause: Duration::ZERO,
+            burst: Bytes::new(1).into(),
+            pause: Duration::ZERO.into(),
             pause_after: PauseAfter::Written,
             count: None,
         };
         assert!(refused(&bursts).contains("no bursts"));
+        bursts.flows[0].app.writer = Writer::Phases(Vec::new());
+        assert!(refused(&bursts).contains("no phases"));
     }
 }

@@ -17,7 +17,8 @@ use std::thread::{self, JoinHandle};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::RcvBufForce;
-use ratewire_sim::setup::FlowSpec;
+use ratewire_sim::setup::{FlowSpec, Setup};
+use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Duration, Time};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 
@@ -112,7 +113,7 @@ impl FlowSockets {
         let port = port(n).ok_or_else(|| cannot(io::Error::other("there are no more ports")))?;
         let address = SocketAddrV4::new(to.spec.address, port);
         let buffer = spec.transport.receive_window.buffer();
-        let stops = spec.stop.is_some();
+        let stops = spec.stop.is_some() || matches!(spec.app.writer, Writer::Phases(_));
         let sender = from.run(move || -> io::Result<Socket> {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
             if stops {
@@ -151,7 +152,7 @@ impl Flows {
     pub(crate) fn start(
         ends: Vec<Option<FlowSockets>>,
         acp: &BTreeMap<usize, Arc<AcpFlow>>,
-        specs: &[FlowSpec],
+        setup: &Setup,
         clock: Clock,
     ) -> Result<Flows, Error> {
         let cannot = |e: io::Error| {
@@ -163,8 +164,8 @@ impl Flows {
         let end = end.map_err(|e| cannot(e.into()))?;
         let over = Arc::new(AtomicBool::new(false));
         let mut reactor = Reactor::new(clock, &end, over.clone()).map_err(cannot)?;
-        let mut all = Vec::with_capacity(specs.len());
-        for (n, (ends, spec)) in ends.into_iter().zip(specs).enumerate() {
+        let mut all = Vec::with_capacity(setup.flows.len());
+        for (n, (ends, spec)) in ends.into_iter().zip(&setup.flows).enumerate() {
             let Some(FlowSockets { sender, listener, to }) = ends else {
                 all.push(acp.get(&n).map(|flow| Flow::Acp(Arc::clone(flow))));
                 continue;
@@ -172,7 +173,7 @@ impl Flows {
             let status = Arc::new(FlowStatus::default());
             let payload = spec.transport.packet.saturating_sub(spec.transport.headers);
             let frame = spec.app.frame.unwrap_or(payload);
-            let sending = Sending::new(status.clone(), sender, to, spec, frame);
+            let sending = Sending::new(status.clone(), sender, to, spec, (frame, setup.seed));
             let receiving = Receiving::new(status.clone(), listener, spec, frame);
             reactor.add(sending, receiving).map_err(cannot)?;
             all.push(Some(Flow::Kernel(status)));

@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{MsgFlags, recv};
 use ratewire_sim::setup::FlowSpec;
-use ratewire_transport::{App, Reader, Writer};
+use ratewire_transport::{App, Reader, Spread, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::io_context::IoContext;
@@ -152,7 +152,9 @@ impl Receiving {
 fn end_of(app: &App) -> Option<u64> {
     match app.writer {
         Writer::Sized(size) => Some(size.get()),
-        Writer::OnOff { burst, count: Some(count), .. } => Some(burst.get().saturating_mul(count)),
+        Writer::OnOff { burst, count: Some(count), .. } if burst.spread == Spread::None => {
+            Some(burst.mean.get().saturating_mul(count))
+        }
         _ => None,
     }
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use nix::sys::epoll::EpollFlags;
 use ratewire_sim::setup::FlowSpec;
-use ratewire_transport::{PauseAfter, Writer};
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_transport::{Draws, PauseAfter, Phase, Writer};
+use ratewire_units::{Bytes, Time};
 use socket2::{SockAddr, Socket};
 
 use super::io_context::IoContext;
@@ -24,7 +24,15 @@ pub(super) struct Sending {
     to: SocketAddrV4,
     start: Time,
     stop: Time,
+    /// What is written now: in a phase, as that one says.
     writer: Writer,
+    /// Phases to come, the next one last.
+    later: Vec<Phase>,
+    /// When the current phase ends.
+    until: Time,
+    /// Bytes of earlier phases that the socket has not taken yet.
+    carried: u64,
+    draws: Draws,
     frame: Bytes,
     stage: Stage,
     /// Bursts still to be written, the current one included.
@@ -51,20 +59,30 @@ enum Stage {
 }
 
 impl Sending {
+    /// The application of a flow, in a run with this seed.
     pub(super) fn new(
         status: Arc<FlowStatus>,
         socket: Socket,
         to: SocketAddrV4,
         spec: &FlowSpec,
-        frame: Bytes,
+        (frame, seed): (Bytes, u64),
     ) -> Sending {
+        let app = spec.app(seed).into_owned();
+        let (later, until) = match &app.writer {
+            Writer::Phases(phases) => (phases.iter().rev().cloned().collect(), spec.start),
+            _ => (Vec::new(), Time::NEVER),
+        };
         Sending {
             status,
             socket: Some(socket),
             to,
             start: spec.start,
             stop: spec.stop.unwrap_or(Time::NEVER),
-            writer: spec.app.writer.clone(),
+            writer: app.writer,
+            later,
+            until,
+            carried: 0,
+            draws: Draws::new(app.seeds),
             frame,
             stage: Stage::Waiting,
             bursts: 1,
@@ -77,8 +95,14 @@ impl Sending {
     }
 
     /// Times at which to check the application, whatever its socket does.
-    pub(super) fn times(&self) -> [Time; 2] {
-        [self.start, self.stop]
+    pub(super) fn times(&self) -> Vec<Time> {
+        let mut times = vec![self.start, self.stop];
+        let mut end = self.start;
+        for phase in self.later.iter().rev() {
+            end += phase.lasts;
+            times.push(end);
+        }
+        times
     }
 
     /// Whether a burst's way is followed, of which the kernel gives no notice.
@@ -95,10 +119,14 @@ impl Sending {
             Stage::Connecting => self.look_whether_connected(now, io_context),
             Stage::Over => Ok(Then::Over),
             _ if now >= self.stop => self.close(),
+            _ if now >= self.until => self.next_phase(now, io_context),
             Stage::Writing(left) => self.write(left, now, io_context),
             Stage::Draining => self.look_whether_gone(now, io_context),
             Stage::Pausing if now < self.next => Ok(self.sleep_until(self.next)),
-            Stage::Pausing => self.write(self.burst(), now, io_context),
+            Stage::Pausing => {
+                let burst = self.burst();
+                self.write(burst, now, io_context)
+            }
         }
     }
 
@@ -124,33 +152,83 @@ impl Sending {
         if stream.peer_addr().is_err() {
             return Ok(Then::Ready);
         }
-        match self.writer {
-            Writer::OnOff { count, .. } => self.bursts = count.unwrap_or(u64::MAX),
-            Writer::Constant { rate } if rate.serial_time().is_none() => return self.close(),
-            // Overlays are not emulated.
-            Writer::Fed => return self.close(),
-            _ => {}
-        }
-        if now >= self.stop || self.bursts == 0 {
+        if now >= self.stop {
             return self.close();
         }
-        self.next = now;
-        self.write(self.burst(), now, io_context)
+        if matches!(self.writer, Writer::Phases(_)) {
+            return self.next_phase(now, io_context);
+        }
+        self.begin(now, io_context)
     }
 
-    /// Bytes of a burst, or of a frame.
-    fn burst(&self) -> u64 {
+    /// Begins to write as the writer does.
+    fn begin(&mut self, now: Time, io_context: &IoContext) -> io::Result<Then> {
+        self.bursts = match self.writer {
+            Writer::OnOff { count, .. } => count.unwrap_or(u64::MAX),
+            _ => 1,
+        };
+        let is_silent = match self.writer {
+            Writer::Constant { rate } => rate.serial_time().is_none(),
+            // Overlays are not emulated.
+            Writer::Fed => true,
+            _ => self.bursts == 0,
+        };
+        self.next = now;
+        let carried = core::mem::take(&mut self.carried);
+        match (is_silent, carried) {
+            (true, 0) => self.finish(),
+            (true, _) => self.write(carried, now, io_context),
+            (false, _) => {
+                let burst = self.burst();
+                self.write(burst.saturating_add(carried), now, io_context)
+            }
+        }
+    }
+
+    /// Begins the next phase, or closes the connection after the last one. A burst that the socket
+    /// has not taken whole is written first.
+    fn next_phase(&mut self, now: Time, io_context: &IoContext) -> io::Result<Then> {
+        if let Stage::Writing(left) = self.stage
+            && self.writer != Writer::Unlimited
+        {
+            self.carried = left;
+        }
+        match self.later.pop() {
+            Some(phase) => {
+                self.until += phase.lasts;
+                self.writer = phase.writer;
+            }
+            None => {
+                self.until = Time::NEVER;
+                self.writer = Writer::Sized(Bytes::ZERO);
+            }
+        }
+        self.begin(now, io_context)
+    }
+
+    /// Ends the writer: the phase, if there is another or this one has an end, else the connection.
+    fn finish(&mut self) -> io::Result<Then> {
+        if self.until == Time::NEVER {
+            return self.close();
+        }
+        (self.stage, self.next) = (Stage::Pausing, Time::NEVER);
+        Ok(self.sleep_until(Time::NEVER))
+    }
+
+    /// Bytes of the next burst, or of a frame.
+    fn burst(&mut self) -> u64 {
         match self.writer {
             Writer::Sized(size) => size.get(),
-            Writer::OnOff { burst, .. } => burst.get(),
+            Writer::OnOff { burst, .. } => self.draws.burst(burst).get(),
             Writer::Constant { .. } => self.frame.get(),
-            Writer::Unlimited | Writer::Fed => u64::MAX,
+            Writer::Unlimited | Writer::Fed | Writer::Phases(_) => u64::MAX,
         }
     }
 
     fn write(&mut self, left: u64, now: Time, io_context: &IoContext) -> io::Result<Then> {
         let Some(mut stream) = self.status.sender.get() else { return Ok(Then::Over) };
-        let chunk = if self.stop == Time::NEVER { io_context.zeros.len() } else { SMALL_CHUNK };
+        let has_end = self.stop != Time::NEVER || self.until != Time::NEVER;
+        let chunk = if has_end { SMALL_CHUNK } else { io_context.zeros.len() };
         let some = left.min(chunk as u64) as usize;
         self.stage = Stage::Writing(left);
         let written = match some {
@@ -175,12 +253,12 @@ impl Sending {
         match self.writer {
             Writer::OnOff { .. } => self.look_whether_gone(now, io_context),
             Writer::Constant { rate } => {
-                let every = rate.serial_time().map_or(Duration::ZERO, |time| time.of(self.frame));
-                self.next += every;
+                let Some(time) = rate.serial_time() else { return self.finish() };
+                self.next += time.of(self.frame);
                 self.stage = Stage::Pausing;
                 Ok(self.sleep_until(self.next))
             }
-            Writer::Unlimited | Writer::Sized(_) | Writer::Fed => self.close(),
+            Writer::Unlimited | Writer::Sized(_) | Writer::Fed | Writer::Phases(_) => self.finish(),
         }
     }
 
@@ -202,10 +280,10 @@ impl Sending {
         }
         self.bursts = self.bursts.saturating_sub(1);
         if self.bursts == 0 {
-            return self.close();
+            return self.finish();
         }
         self.stage = Stage::Pausing;
-        self.next = now + pause;
+        self.next = now + self.draws.pause(pause);
         Ok(self.sleep_until(self.next))
     }
 
@@ -218,6 +296,6 @@ impl Sending {
     }
 
     fn sleep_until(&self, at: Time) -> Then {
-        Then::At(at.min(self.stop))
+        Then::At(at.min(self.stop).min(self.until))
     }
 }

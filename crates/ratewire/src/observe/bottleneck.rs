@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_net::spec::{Change, LinkId, Service};
 use ratewire_sim::setup::Setup;
-use ratewire_transport::Writer;
+use ratewire_transport::{Phase, Writer};
 use ratewire_units::Time;
 
 use super::estimate::{arriving, mean_size, measured, overlap};
@@ -97,28 +97,53 @@ fn behind_others(
     before.into_iter().filter(|(_, before)| !before.is_empty()).map(|(link, _)| link).collect()
 }
 
+/// Bits that an application offers from `start` to `stop` in a part of a run with this end; `None` if
+/// it takes all the rate that it gets.
+fn offered(
+    writer: &Writer,
+    (start, stop): (Time, Time),
+    part: (Time, Time),
+    end: Time,
+) -> Option<f64> {
+    let runs = overlap(start, stop, part).secs();
+    match writer {
+        // When it completes is for the law to say: its size counts evenly up to the end.
+        Writer::Sized(size) => {
+            Some(size.as_f64() * 8.0 * runs / end.since(start).secs().max(runs).max(1e-12))
+        }
+        Writer::Constant { rate } => Some(rate.bps() as f64 * runs),
+        Writer::Phases(phases) => {
+            let mut begins = start;
+            let bits_of = |phase: &Phase| {
+                let ends = (begins + phase.lasts).min(stop);
+                let span = (std::mem::replace(&mut begins, ends), ends);
+                match overlap(span.0, span.1, part).is_zero() {
+                    true => Some(0.0),
+                    false => offered(&phase.writer, span, part, end),
+                }
+            };
+            phases.iter().map(bits_of).sum()
+        }
+        Writer::Unlimited | Writer::OnOff { .. } | Writer::Fed => None,
+    }
+}
+
 fn sent(setup: &Setup, (from, to): (Time, Time)) -> Sent {
     let mut sent = Sent { greedy: Vec::new(), offered: vec![0.0; setup.network.links.len()] };
     // A setup with an invalid path cannot run, and the engine reports why.
     let Ok(mut pathfinder) = setup.pathfinder() else { return sent };
     let listed = setup.flows.iter().enumerate();
+    let end = Time::ZERO + setup.duration;
     for (id, flow) in listed {
         let runs = overlap(flow.start, flow.stop.unwrap_or(Time::NEVER), (from, to)).secs();
         if runs <= 0.0 {
             continue;
         }
         let path = pathfinder.path(flow.from, flow.to, id as u64).unwrap_or_default();
-        let bits = match flow.app.writer {
-            // When it completes is for the law to say: its size counts evenly up to the end.
-            Writer::Sized(size) => {
-                let all = (Time::ZERO + setup.duration).since(flow.start).secs();
-                size.as_f64() * 8.0 * runs / all.max(runs)
-            }
-            Writer::Constant { rate } => rate.bps() as f64 * runs,
-            Writer::Unlimited | Writer::OnOff { .. } | Writer::Fed => {
-                sent.greedy.push((path, runs / to.since(from).secs()));
-                continue;
-            }
+        let span = (flow.start, flow.stop.unwrap_or(Time::NEVER));
+        let Some(bits) = offered(&flow.app.writer, span, (from, to), end) else {
+            sent.greedy.push((path, runs / to.since(from).secs()));
+            continue;
         };
         path.iter().for_each(|link| sent.offered[link.index()] += bits);
     }

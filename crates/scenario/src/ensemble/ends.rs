@@ -11,7 +11,7 @@ use crate::document::{At, Item, Value};
 use crate::network::Net;
 use crate::network::matches;
 use crate::section::Section;
-use crate::traffic::flows;
+use crate::traffic::apps;
 use crate::transport;
 
 /// What the readers of ends need to know.
@@ -185,7 +185,7 @@ fn hosts(context: &Context<'_>, name: At<&str>, known: Known<'_>) -> Vec<End> {
 }
 
 fn special_hosts(section: &Section<'_>, known: Known<'_>) -> Vec<End> {
-    let reader = section.given("reader", |entry| flows::reader(section, entry, known.duration));
+    let reader = section.given("reader", |entry| apps::reader(section, entry, known.duration));
     let host = Host {
         receive_window: receive_window(section, known),
         reader: reader.map(|at| at.value),

@@ -11,7 +11,7 @@ use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Duration, Time};
 
 use crate::section::Section;
-use crate::traffic::{Senders, flows};
+use crate::traffic::{Senders, apps};
 use crate::transport;
 use ends::{End, Known};
 use tree::{FirstWindows, Tree};
@@ -68,7 +68,7 @@ fn one(
         .section("transport")
         .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
     let payload = transport::payload(&transport);
-    let app = flows::app(section, &transport, senders.duration);
+    let app = apps::app(section, &transport, senders.duration);
     let largest = app.frame.map_or(payload, |frame| frame.min(payload));
     let known = Known { net: senders.net, payload, largest, duration: senders.duration };
     let peer = section.item("peer").and_then(|item| End::of_peer(section, item, known));

@@ -173,7 +173,7 @@ impl Tree<'_, '_, '_, '_> {
             start: *start,
             // A switch stops sending when its input does.
             stop: stop.filter(|_| from.1.is_some()),
-            app: App { writer, reader, frame: app.frame },
+            app: App { writer, reader, ..app.clone() },
             transport: TransportConfig {
                 handshake: transport.handshake && from.1.is_some(),
                 receive_window: window.map_or(transport.receive_window, ReceiveWindow::Fixed),

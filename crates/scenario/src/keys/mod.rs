@@ -306,6 +306,31 @@ const TABLES: &[TableInfo] = &[
         "app = { on_off = { burst = \"1 MB\", pause = \"2 s\" } }",
     ),
     table(
+        "random_burst",
+        "burst = { ... }",
+        "The distribution of bursts, each of which is drawn anew: one of these keys.",
+        "app = { on_off = { burst = { exponential = \"500 KB\" }, pause = \"1 s\" } }",
+    ),
+    table(
+        "random_pause",
+        "pause = { ... }",
+        "The distribution of pauses, each of which is drawn anew: one of these keys.",
+        "app = { on_off = { burst = \"500 KB\", pause = { exponential = \"1 s\" } } }",
+    ),
+    table(
+        "pareto_pause",
+        "pause = { pareto = { ... } }",
+        "A Pareto distribution of pauses.",
+        "app = { on_off = { burst = \"500 KB\", pause = { pareto = { shape = 1.5, mean = \"1 s\" } } } }",
+    ),
+    table(
+        "phase",
+        "app = { phases = [{ ... }, ...] }",
+        "What an application writes, one phase after the other on one connection. Data that was written is still sent in \
+         the next phase; unlimited data that has not been sent by then is not.",
+        "app = { phases = [{ app = { constant = { rate = \"100 kbit/s\" } }, lasts = \"5 s\" }, { app = \"unlimited\" }] }",
+    ),
+    table(
         "constant",
         "app = { constant = { ... } }",
         "A frame at a constant interval.",
@@ -340,7 +365,7 @@ const TABLES: &[TableInfo] = &[
     table(
         "pareto",
         "sizes = { pareto = { ... } }",
-        "A Pareto distribution.",
+        "A Pareto distribution, of sizes or of bursts.",
         "sizes = { pareto = { shape = 1.4, mean = \"100 packets\" } }",
     ),
     table(

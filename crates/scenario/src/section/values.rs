@@ -72,7 +72,7 @@ impl<'a> Section<'a> {
         self.or_default(name, |entry| self.time_of(name, &entry.item))
     }
 
-    fn time_of(&self, name: &'static str, item: &Item) -> Option<Duration> {
+    pub fn time_of(&self, name: &'static str, item: &Item) -> Option<Duration> {
         self.quantity(name, item, quantity::TIME_UNITS)
     }
 
@@ -128,7 +128,7 @@ impl<'a> Section<'a> {
         self.or_default(name, |entry| self.size_of(name, &entry.item))
     }
 
-    fn size_of(&self, name: &'static str, item: &Item) -> Option<Size> {
+    pub fn size_of(&self, name: &'static str, item: &Item) -> Option<Size> {
         match parse_size(self.text_of(name, item)?) {
             Ok(size) => Some(size),
             Err(why) => {

@@ -110,10 +110,17 @@ impl Walk<'_> {
                 self.list(path, inner, std::slice::from_ref(&entry.item));
             }
             (Some(KeyKind::Tables(inner)), Value::List(items)) => self.list(path, inner, items),
+            // The phases of an application.
+            (None, Value::List(items)) if entry.key == "phases" => self.list(path, "phase", items),
             // A discipline with options, a loss, an application and the like.
             (_, Value::Table(inner)) if !inner.entries.is_empty() => {
-                match keys::keys().any(|key| key.table == entry.key) {
-                    true => self.table(path, &entry.key, inner),
+                let name = match key.map(|key| (key.table, key.name)) {
+                    Some(("on_off", "burst")) => "random_burst",
+                    Some(("on_off", "pause")) => "random_pause",
+                    _ => &entry.key,
+                };
+                match keys::keys().any(|key| key.table == name) {
+                    true => self.table(path, name, inner),
                     false => inner.entries.iter().for_each(|entry| {
                         self.entry(&joined(path, &entry.key), None, entry);
                     }),

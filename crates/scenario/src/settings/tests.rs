@@ -87,6 +87,37 @@ fn options_of_a_flow_have_the_ranges_of_its_law() {
 }
 
 #[test]
+fn random_bursts_and_phases_have_fields() {
+    let app = |app: &str| {
+        let scenario =
+            dumbbell(&format!("[[flow]]\nfrom = \"s1\"\nto = \"d1\"\nname = \"x\"\napp = {app}\n"));
+        let all = scenario.settings(&scenario.laws(), usize::MAX);
+        let of = |list: &[Setting]| -> Vec<String> {
+            let mine = list.iter().filter(|one| one.path.starts_with("flow.1.app."));
+            mine.map(|one| format!("{}={}", &one.path[11..], one.value)).collect()
+        };
+        (scenario, of(&all.given), of(&all.open))
+    };
+    let on_off = "{ on_off = { burst = { exponential = \"500 KB\" }, \
+                  pause = { pareto = { shape = 1.5, mean = \"1 s\" } } } }";
+    let (_, given, open) = app(on_off);
+    let wanted = [
+        "on_off.burst.exponential=500 KB",
+        "on_off.pause.pareto.shape=1.5",
+        "on_off.pause.pareto.mean=1 s",
+    ];
+    assert_eq!(given, wanted);
+    assert!(open.iter().all(|one| !one.contains("turn_bad")), "not a loss: {open:?}");
+    let (scenario, given, _) =
+        app("{ phases = [{ app = \"silent\", lasts = \"1 s\" }, { size = \"1 MB\" }] }");
+    assert_eq!(given, ["phases.1.app=silent", "phases.1.lasts=1 s", "phases.2.size=1 MB"]);
+    let set = [("flow.1.app.phases.1.lasts".to_string(), "2 s".to_string())];
+    let set = scenario.with_overrides(&set).expect("a scenario");
+    let all = set.settings(&set.laws(), usize::MAX).given;
+    assert!(all.iter().any(|one| one.path == "flow.1.app.phases.1.lasts" && one.value == "2 s"));
+}
+
+#[test]
 fn links_that_a_path_made_keep_their_name() {
     let set = [("link.*.delay".to_string(), "3 ms".to_string())];
     let scenario = dumbbell("").with_overrides(&set).expect("a scenario");

@@ -3,13 +3,9 @@
 use ratewire_laws::trust::Lie;
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::FlowSpec;
-use ratewire_transport::{App, PauseAfter, Reader, TransportConfig, Writer};
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_units::Time;
 
-use super::{Senders, programs};
-use crate::context::Context;
-use crate::diagnostic::Span;
-use crate::document::{Entry, Item, Value};
+use super::{Senders, apps, programs};
 use crate::section::Section;
 use crate::traffic::starts::{RandomStart, Starts};
 use crate::transport;
@@ -39,7 +35,7 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
     let config = section
         .section("transport")
         .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
-    let app = app(section, &config, senders.duration);
+    let app = apps::app(section, &config, senders.duration);
     let lie = lie(section);
     let (latest, is_random) = starts.latest();
     if let Some(stop) = stop
@@ -158,190 +154,4 @@ fn lie(section: &Section<'_>) -> Option<Lie> {
             .help("for example { rtt = 0.1 }, or leave it out");
     }
     Some(lie)
-}
-
-/// Reads `size`, `app`, `reader` and `frame`.
-pub(crate) fn app(section: &Section<'_>, config: &TransportConfig, duration: Duration) -> App {
-    let context = section.context;
-    let payload = transport::payload(config);
-    let size = section.size("size").map(|at| at.map(|size| size.bytes(payload)));
-    let frame = section.size("frame").map(|at| at.map(|size| size.bytes(payload)));
-    for (given, what) in [(size, "size"), (frame, "frame")] {
-        if let Some(given) = given
-            && given.value == Bytes::ZERO
-        {
-            context
-                .error(given.span, format!("`{what}` cannot be nothing"))
-                .help("allowed: at least 1 B");
-        }
-    }
-    if let (Some(entry), Some(_)) = (section.get("app"), size)
-        && matches!(&entry.item.value, Value::Table(table) if table.entries.len() == 1)
-    {
-        context
-            .error(entry.key_span, "`app` and `size` exclude each other")
-            .help("an application writes as it does, `size` writes once");
-    }
-    let frame = frame.map(|at| at.value);
-    let frame_payload = frame.unwrap_or(payload);
-    let written = section
-        .or_default("app", |entry| writer(section, &entry.item, payload, frame_payload, duration));
-    let writer = match (written, size) {
-        (Writer::Unlimited, Some(size)) => Writer::Sized(size.value),
-        (writer, _) => writer,
-    };
-    let reader = section.or_default("reader", |entry| reader(section, entry, duration));
-    App { writer, reader, frame }
-}
-
-/// Reads `app`; `frame` is the payload of a frame.
-fn writer(
-    section: &Section<'_>,
-    item: &Item,
-    payload: Bytes,
-    frame: Bytes,
-    duration: Duration,
-) -> Option<Writer> {
-    let context = section.context;
-    let inner = match &item.value {
-        Value::Text(text) if text == "unlimited" => return Some(Writer::Unlimited),
-        Value::Table(table) if table.entries.len() == 1 => &table.entries[0],
-        _ => {
-            section.refuse("app", item);
-            return None;
-        }
-    };
-    let known = ["on_off", "constant"];
-    match (inner.key.as_str(), &inner.item.value) {
-        ("on_off", Value::Table(table)) => {
-            let s = Section::new(context, &["on_off"], "`on_off`", inner.key_span, table);
-            on_off(&s, payload, duration)
-        }
-        ("constant", Value::Table(table)) => {
-            let s = Section::new(context, &["constant"], "`constant`", inner.key_span, table);
-            constant(&s, frame, duration)
-        }
-        (key, _) if known.contains(&key) => {
-            section.refuse("app", &inner.item);
-            None
-        }
-        (key, _) => {
-            let message = format!("unknown key `{key}` in `app`");
-            context.unknown(inner.key_span, message, key, known);
-            None
-        }
-    }
-}
-
-/// Most writes of an application in a run; with more, a run would take hours or never end.
-const MOST_WRITES: f64 = 1e10;
-
-fn refuse_too_many_writes(
-    context: &Context<'_>,
-    at: Span,
-    writes: f64,
-    duration: Duration,
-    remedy: &str,
-) {
-    if writes > MOST_WRITES {
-        context
-            .error(at, format!("it would write about {writes:.1e} times in {duration}"))
-            .help(format!("allowed: up to {MOST_WRITES:.0e} times; {remedy}"));
-    }
-}
-
-fn on_off(s: &Section<'_>, payload: Bytes, duration: Duration) -> Option<Writer> {
-    let burst = s.size("burst");
-    let pause = s.time("pause");
-    let pause_after = match s.word_or("pause_after") {
-        "written" => PauseAfter::Written,
-        "sent" => PauseAfter::Sent,
-        _ => PauseAfter::Acknowledged,
-    };
-    let count = s.count("count").map(|at| at.value);
-    s.finish();
-    let (burst, pause) = (burst?, pause?);
-    let size = burst.value.bytes(payload);
-    if size == Bytes::ZERO {
-        s.context.error(burst.span, "a burst of nothing").help("allowed: at least 1 B");
-        return None;
-    }
-    if pause.value.is_zero() && pause_after == PauseAfter::Written {
-        s.context
-            .error(pause.span, "bursts without a pause never let time pass")
-            .help("use `app = \"unlimited\"`, or a pause above 0");
-        return None;
-    }
-    if pause_after == PauseAfter::Written {
-        // With the other kinds of pause, the next burst waits for the network to take the last one.
-        let bursts = duration.secs() / pause.value.secs();
-        let bursts = bursts.min(count.map_or(f64::INFINITY, |count| count as f64));
-        refuse_too_many_writes(s.context, pause.span, bursts, duration, "pause for longer");
-    }
-    Some(Writer::OnOff { burst: size, pause: pause.value, pause_after, count })
-}
-
-fn constant(s: &Section<'_>, frame: Bytes, duration: Duration) -> Option<Writer> {
-    let rate = s.rate("rate");
-    s.finish();
-    let rate = rate?;
-    if rate.value == Rate::ZERO {
-        s.context.error(rate.span, "a rate of 0 writes nothing").help("allowed: above 0");
-        return None;
-    }
-    let writes = rate.value.bps() as f64 / 8.0 / frame.as_f64().max(1.0) * duration.secs();
-    let remedy = "a lower rate, or a larger `frame`";
-    refuse_too_many_writes(s.context, rate.span, writes, duration, remedy);
-    Some(Writer::Constant { rate: rate.value })
-}
-
-/// Reads `reader`, for a run of this duration.
-pub(crate) fn reader(section: &Section<'_>, entry: &Entry, duration: Duration) -> Option<Reader> {
-    let item = &entry.item;
-    let table = match &item.value {
-        Value::Text(text) if text == "immediate" => return Some(Reader::Immediate),
-        Value::Table(table) => table,
-        _ => {
-            section.refuse("reader", item);
-            return None;
-        }
-    };
-    let own = Section::new(section.context, &["reader"], "`reader`", item.span, table);
-    let paces = times(&own, "per_frame");
-    let every = own.time("every");
-    own.finish();
-    match (paces?.as_slice(), every) {
-        ([pace], None) => Some(Reader::Slow(*pace)),
-        ([first, second], Some(every)) if !every.value.is_zero() => {
-            if every.value >= duration {
-                let message = "the reader's second speed is never its own: the first holds longer";
-                let warning = section.context.warning(every.span, message).of_end();
-                let _ = warning.help(format!("the run ends at {duration}"));
-            }
-            Some(Reader::Alternating { per_frame: [*first, *second], every: every.value })
-        }
-        _ => {
-            section.context.error(item.span, "a reader has one speed, or two that alternate").help(
-                "allowed: { per_frame = \"1 ms\" } or \
-                 { per_frame = [\"1 ms\", \"2 ms\"], every = \"5 s\" }",
-            );
-            None
-        }
-    }
-}
-
-/// Reads one time or a list of times; `None` if one of them has an error.
-fn times(section: &Section<'_>, key: &'static str) -> Option<Vec<Duration>> {
-    let texts = section.texts(key)?;
-    let mut times = Vec::new();
-    for text in texts {
-        match text.value.parse() {
-            Ok(time) => times.push(time),
-            Err(e) => {
-                section.context.error(text.span, format!("`{key}`: {e}"));
-                return None;
-            }
-        }
-    }
-    Some(times)
 }

@@ -1,5 +1,6 @@
 //! Flows and arriving traffic: their ends, data and times.
 
+pub(crate) mod apps;
 pub(crate) mod arriving;
 mod between;
 pub(crate) mod flows;

@@ -30,7 +30,7 @@ pub(super) fn read(section: &Section<'_>, payload: Bytes) -> Option<Sizes> {
         }
         _ => {
             let name = section.text("cdf")?;
-            let cdf = section.context.read(name.value, name.span, cdf::parse)?;
+            let cdf = section.context.read_noting(name.value, name.span, cdf::parse)?;
             Some(Sizes::Empirical(Arc::new(cdf)))
         }
     });

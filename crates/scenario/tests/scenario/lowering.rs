@@ -11,7 +11,7 @@ use ratewire_scenario::Scenario;
 use ratewire_sim::setup::{
     Arrivals, EnsembleEdge, MemberEvent, Multipath, ProgramSpec, Setup, Sizes,
 };
-use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
+use ratewire_transport::{PauseAfter, Phase, Reader, ReceiveWindow, Spread, Varying, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::common::{dumbbell, flow, parse_with, refused, scenario, setup, shown};
@@ -220,6 +220,19 @@ fn every_key_of_a_custom_network() {
     assert_eq!(bulk.transport.receive_window, ReceiveWindow::Fixed(Bytes::new(64_000)));
     // Keys that a flow does not give come from the scenario.
     assert_eq!(bulk.transport.min_rto, Duration::from_secs(1));
+    let Writer::Phases(phases) = &bulk.app.writer else { panic!("{:?}", bulk.app) };
+    let lasts: Vec<f64> = phases[..3].iter().map(|phase| phase.lasts.secs()).collect();
+    assert_eq!((phases.len(), lasts), (4, vec![1.0, 2.0, 3.0]));
+    let drawn = |burst, pause| Writer::OnOff {
+        burst: Varying { mean: Bytes::new(500_000), spread: burst },
+        pause: Varying { mean: Duration::from_secs(1), spread: pause },
+        pause_after: PauseAfter::Acknowledged,
+        count: None,
+    };
+    assert_eq!(phases[1].writer, drawn(Spread::Exponential, Spread::Exponential));
+    assert_eq!(phases[2].writer, drawn(Spread::Pareto(1.5), Spread::Pareto(1.5)));
+    let last = Phase { writer: Writer::Sized(Bytes::new(10_000)), lasts: Duration::MAX };
+    assert_eq!(phases[3], last);
     let on_off = &setup.flows[2];
     assert!(matches!(
         on_off.app.writer,

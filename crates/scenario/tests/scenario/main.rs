@@ -3,6 +3,7 @@
 mod common;
 
 mod all_links;
+mod apps;
 mod broken;
 mod catalogue;
 mod chance;
@@ -10,6 +11,7 @@ mod disciplines;
 mod ensembles;
 mod evaluate;
 mod extremes;
+mod files;
 mod graphs;
 mod hard;
 mod law_options;

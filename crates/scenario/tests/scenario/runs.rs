@@ -22,6 +22,19 @@ fn all_pass(verdicts: &[Finding]) {
     assert!(verdicts.iter().all(|verdict| verdict.pass), "{}", texts.join("\n"));
 }
 
+/// A trickle of 100 kbit/s for 2 s, then bulk on a link of 10 Mbit/s.
+#[test]
+fn a_trickle_and_then_bulk_on_one_connection() {
+    let app = "app = { phases = [{ app = { constant = { rate = \"100 kbit/s\" } }, lasts = \"2 s\" }, \
+         { app = \"unlimited\" }] }\n";
+    let expect = "[[expect]]\nmetric = \"goodput\"\nflow = \"s1->d1\"\nduring = \"0.5 s .. 2 s\"\n\
+         min = \"0.09 Mbit/s\"\nmax = \"0.12 Mbit/s\"\n\
+         [[expect]]\nmetric = \"goodput\"\nflow = \"s1->d1\"\nduring = \"4 s .. 9 s\"\n\
+         min = \"9 Mbit/s\"\n";
+    let text = dumbbell(&format!("{}{app}{expect}", flow()));
+    all_pass(&run(&scenario(&text), Some("newreno")));
+}
+
 /// A queue behind paused inputs has a discipline like any other.
 #[test]
 fn codel_holds_the_queue_of_a_switch_that_pauses() {

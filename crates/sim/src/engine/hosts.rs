@@ -172,9 +172,13 @@ impl Simulation<'_> {
     #[inline]
     pub(super) fn after_sending(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
-        if flow.end == u64::MAX {
-            flow.end = flow.sender.stream_end().unwrap_or(u64::MAX);
+        if flow.end == u64::MAX
+            && let Some(end) = flow.sender.stream_end()
+        {
+            flow.end = end;
+            self.complete_if_whole(slot);
         }
+        let Some(flow) = self.flows.at(slot) else { return };
         if flow.sender.is_done() {
             self.retire(slot);
         } else {

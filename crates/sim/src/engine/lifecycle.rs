@@ -66,7 +66,7 @@ impl Simulation<'_> {
             law: spec.law,
             laws: &self.setup.laws,
             transport: &spec.transport,
-            app: &spec.app,
+            app: &spec.app(self.setup.seed),
             forward: forward.id,
             reverse: reverse.id,
             line_rate: forward.line_rate,

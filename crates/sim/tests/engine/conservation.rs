@@ -7,7 +7,7 @@ use ratewire_laws::AnyLaw;
 use ratewire_net::spec::*;
 use ratewire_sim::record::*;
 use ratewire_sim::setup::{Arrivals, Sizes};
-use ratewire_transport::{App, PauseAfter, Reader, ReceiveWindow, Writer};
+use ratewire_transport::{App, PauseAfter, Phase, Reader, ReceiveWindow, Spread, Varying, Writer};
 use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::net::*;
@@ -80,8 +80,8 @@ prop_compose! {
 
 fn apps() -> impl Strategy<Value = App> {
     let on_off = |pause_after| Writer::OnOff {
-        burst: Bytes::new(20_000),
-        pause: MS(50),
+        burst: Bytes::new(20_000).into(),
+        pause: MS(50).into(),
         pause_after,
         count: None,
     };
@@ -90,6 +90,20 @@ fn apps() -> impl Strategy<Value = App> {
         3 => (0u64..200_000).prop_map(|b| App::sized(Bytes::new(b))),
         1 => Just(App { writer: on_off(PauseAfter::Acknowledged), ..App::unlimited() }),
         1 => Just(App { writer: on_off(PauseAfter::Sent), ..App::unlimited() }),
+        1 => (0..3_usize).prop_map(move |order| {
+            let spread = Spread::Exponential;
+            let random = Writer::OnOff {
+                burst: Varying { mean: Bytes::new(20_000), spread },
+                pause: Varying { mean: MS(50), spread },
+                pause_after: PauseAfter::Sent,
+                count: None,
+            };
+            let mut writers = [random, Writer::Unlimited, Writer::Constant { rate: MBPS(1) }];
+            writers.rotate_left(order);
+            let phase = |writer| Phase { writer, lasts: MS(300) };
+            let writer = Writer::Phases(writers.into_iter().map(phase).collect());
+            App { writer, ..App::unlimited() }
+        }),
         1 => Just(App { writer: Writer::Constant { rate: MBPS(1) }, ..App::unlimited() }),
         1 => Just(App { reader: Reader::Slow(MS(1)), ..App::unlimited() }),
     ]

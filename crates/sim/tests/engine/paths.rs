@@ -71,8 +71,8 @@ fn flowlets_keep_to_a_path() {
     // Bursts of ten packets, 20 ms after the last of each is acknowledged.
     let bursts = || {
         let writer = Writer::OnOff {
-            burst: packets(10),
-            pause: MS(20),
+            burst: packets(10).into(),
+            pause: MS(20).into(),
             pause_after: PauseAfter::Acknowledged,
             count: Some(60),
         };

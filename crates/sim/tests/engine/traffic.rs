@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use ratewire_inputs::cdf;
 use ratewire_net::spec::*;
+use ratewire_sim::record::FlowSample;
 use ratewire_sim::setup::*;
 use ratewire_sim::{RunError, SetupError};
-use ratewire_transport::{AckRules, App, PauseAfter, Reader, ReceiveWindow, Writer};
+use ratewire_transport::{
+    AckRules, App, PauseAfter, Phase, Reader, ReceiveWindow, Spread, Varying, Writer,
+};
 use ratewire_units::{Bytes, Rate, Time};
 
 use crate::net::*;
@@ -18,7 +21,7 @@ fn wide() -> Net {
 #[test]
 fn poisson_arrivals_offer_the_load_they_are_set_to() {
     let text = "1000 0\n2000 0.5\n30000 1\n";
-    let cdf = Arc::new(cdf::parse("sizes.txt", text).unwrap());
+    let cdf = Arc::new(cdf::parse("sizes.txt", text, &mut Vec::new()).unwrap());
     let mean = cdf.mean();
     for (sizes, mean) in [
         (Sizes::Fixed(Bytes::new(10_000)), 10_000.0),
@@ -140,7 +143,7 @@ fn app(writer: Writer) -> App {
 #[test]
 fn writers_write_what_they_say() {
     let burst = |pause_after, count| {
-        app(Writer::OnOff { burst: packets(10), pause: MS(100), pause_after, count })
+        app(Writer::OnOff { burst: packets(10).into(), pause: MS(100).into(), pause_after, count })
     };
     let mut net = Net::pair(law("fixed", &[("window", "1000 packets")]), MBPS(12), MS(10));
     for app in [
@@ -173,6 +176,55 @@ fn writers_write_what_they_say() {
             }
         }
     }
+}
+
+/// A last phase with an end ends the flow, at its end if nothing is outstanding then.
+#[test]
+fn phases_follow_each_other_on_one_connection() {
+    // A packet every 11.68 ms.
+    let trickle = Writer::Constant { rate: MBPS(1) };
+    let silent = Writer::Constant { rate: Rate::ZERO };
+    let phase = |writer, lasts| Phase { writer, lasts };
+    let mut net = Net::pair(law("fixed", &[("window", "1000 packets")]), MBPS(12), MS(10));
+    let bulk = Writer::Sized(packets(500));
+    let parts = vec![phase(trickle, MS(1_000)), phase(bulk, MS(2_000)), phase(silent, MS(500))];
+    let flow = net.flow(0, 1, app(Writer::Phases(parts)));
+    flow.start = secs(1.0);
+    net.setup.sample_interval = Some(MS(100));
+    let (out, log) = net.seconds(10.0).log();
+    let of = |from: f64, to: f64| -> Bytes {
+        let within = |s: &&FlowSample| s.at > secs(from) && s.at <= secs(to);
+        log.flows.iter().filter(within).map(|sample| sample.delivered).sum()
+    };
+    assert_eq!(out.flows[0].delivered, packets(86 + 500));
+    let trickled = of(1.0, 2.0).get() / 1460;
+    assert!((84..=86).contains(&trickled), "{trickled}");
+    // Five hundred packets of a millisecond each.
+    let bulk = of(2.0, 2.6).get() / 1460;
+    assert!((500..=502).contains(&bulk), "{bulk}");
+    assert_eq!(of(2.6, 10.0), Bytes::ZERO);
+    assert_eq!(out.flows[0].completed, Some(secs(4.5)));
+}
+
+#[test]
+fn random_bursts_depend_on_the_seed_and_the_flows_name() {
+    let delivered = |seed: u64, name: &str| {
+        let spread = Spread::Exponential;
+        let writer = Writer::OnOff {
+            burst: Varying { mean: packets(100), spread },
+            pause: Varying { mean: MS(50), spread },
+            pause_after: PauseAfter::Sent,
+            count: Some(5),
+        };
+        let mut net = Net::pair(law("newreno", &[]), MBPS(12), MS(10));
+        net.flow(0, 1, app(writer)).name = name.to_string();
+        net.setup.seed = seed;
+        let flow = &net.seconds(60.0).run().flows[0];
+        (flow.delivered, flow.completed.expect("it ends"))
+    };
+    assert_eq!(delivered(1, "a"), delivered(1, "a"));
+    assert_ne!(delivered(1, "a"), delivered(2, "a"));
+    assert_ne!(delivered(1, "a"), delivered(1, "b"));
 }
 
 #[test]
@@ -227,8 +279,8 @@ fn starts_and_stops_at_the_edges() {
     net.flow(0, 1, unlimited()).start = secs(10.5);
     net.flow(0, 1, App::sized(Bytes::ZERO)).start = secs(3.0);
     let bursts = Writer::OnOff {
-        burst: packets(1),
-        pause: MS(100_000),
+        burst: packets(1).into(),
+        pause: MS(100_000).into(),
         pause_after: PauseAfter::Written,
         count: None,
     };
@@ -251,8 +303,8 @@ fn starts_and_stops_at_the_edges() {
 #[test]
 fn writers_that_write_before_the_flow_is_open_do_not_stop_time() {
     let burst = Writer::OnOff {
-        burst: packets(3),
-        pause: MS(1),
+        burst: packets(3).into(),
+        pause: MS(1).into(),
         pause_after: PauseAfter::Written,
         count: Some(5),
     };

@@ -196,7 +196,7 @@ impl Sender {
             urgent: false,
             limited: false,
             opening: if config.handshake { Opening::ToSend } else { Opening::Done },
-            writing: Writing::new(&app.writer, Bytes::new(frame), now),
+            writing: Writing::new(app, Bytes::new(frame), now),
             mss,
             first_mss: mss,
             headers: headers.get().min(65_535) as u32,
@@ -363,7 +363,7 @@ impl Sender {
             return self.poll_open(now);
         }
         if self.writing.next() <= now {
-            self.writing.advance(now);
+            self.writing.advance(now, self.next);
         }
         let waited = core::mem::take(&mut self.waits_for_pace);
         self.waits_for_host = false;

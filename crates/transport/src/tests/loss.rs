@@ -105,7 +105,12 @@ fn a_probe_that_hides_a_loss_is_told() {
 fn on_off() -> App {
     let (burst, pause) = (packets(20), ms(1000));
     let pause_after = crate::PauseAfter::Written;
-    let writer = crate::Writer::OnOff { burst, pause, pause_after, count: Some(2) };
+    let writer = crate::Writer::OnOff {
+        burst: burst.into(),
+        pause: pause.into(),
+        pause_after,
+        count: Some(2),
+    };
     App { writer, ..App::unlimited() }
 }
 

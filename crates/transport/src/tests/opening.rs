@@ -51,7 +51,12 @@ fn an_answer_too_late_is_answered_twice_and_no_sample() {
 #[test]
 fn writers_wait_for_it_too() {
     let (burst, pause) = (packets(2), RTT / 10);
-    let on_off = Writer::OnOff { burst, pause, pause_after: PauseAfter::Written, count: Some(3) };
+    let on_off = Writer::OnOff {
+        burst: burst.into(),
+        pause: pause.into(),
+        pause_after: PauseAfter::Written,
+        count: Some(3),
+    };
     let constant = Writer::Constant { rate: ratewire_units::Rate::from_mbps(1) };
     for writer in [on_off, constant] {
         let app = App { writer, ..App::unlimited() };

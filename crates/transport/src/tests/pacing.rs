@@ -94,7 +94,12 @@ fn a_pace_that_rises_is_felt_at_once() {
 #[test]
 fn waiting_for_data_earns_no_burst() {
     let (burst, pause) = (packets(3), ms(500));
-    let writer = Writer::OnOff { burst, pause, pause_after: PauseAfter::Sent, count: Some(3) };
+    let writer = Writer::OnOff {
+        burst: burst.into(),
+        pause: pause.into(),
+        pause_after: PauseAfter::Sent,
+        count: Some(3),
+    };
     let app = App { writer, ..App::unlimited() };
     let mut pipe = Pipe::new(&paced("12 Mbit/s"), &config(), &app);
     pipe.run();

@@ -8,7 +8,10 @@ use ratewire_laws::AnyLaw;
 use ratewire_units::{Bytes, Duration};
 
 use crate::testing::{Fate, MSS, Pipe, ms};
-use crate::{AckRules, App, PauseAfter, Reader, ReceiveWindow, Recovery, TransportConfig, Writer};
+use crate::{
+    AckRules, App, PauseAfter, Phase, Reader, ReceiveWindow, Recovery, Spread, TransportConfig,
+    Varying, Writer,
+};
 
 fn micros(most: u64) -> impl Strategy<Value = Duration> {
     (0..most).prop_map(Duration::from_micros)
@@ -86,18 +89,27 @@ fn apps() -> impl Strategy<Value = App> {
         1 => micros(30_000).prop_map(Reader::Slow),
     ];
     let frame = proptest::option::of(prop_oneof![1..100_u64, 1..4_000_u64, 1..20_000_u64]);
-    (reader, frame, 0..200_000_u64, any::<bool>(), micros(200_000), 0..3_usize, 1..5_u64).prop_map(
-        |(reader, frame, thousandths, sized, pause, after, count)| {
+    (reader, frame, 0..200_000_u64, 0..4, micros(200_000), 0..3_usize, 1..5_u64).prop_map(
+        |(reader, frame, thousandths, kind, pause, after, count)| {
             let size = Bytes::new(thousandths * frame.unwrap_or(MSS).min(MSS) / 1000);
-            let writer = if sized {
-                Writer::Sized(size)
-            } else {
-                let all = [PauseAfter::Written, PauseAfter::Sent, PauseAfter::Acknowledged];
-                let pause_after = all[after];
-                let burst = Bytes::new(size.get() / count);
-                Writer::OnOff { burst, pause, pause_after, count: Some(count) }
+            let all = [PauseAfter::Written, PauseAfter::Sent, PauseAfter::Acknowledged];
+            let bursts = |spread| Writer::OnOff {
+                burst: Varying { mean: Bytes::new(size.get() / count), spread },
+                pause: Varying { mean: pause, spread },
+                pause_after: all[after],
+                count: Some(count),
             };
-            App { writer, reader, frame: frame.map(Bytes::new) }
+            let writer = match kind {
+                0 => Writer::Sized(size),
+                1 => bursts(Spread::None),
+                2 => bursts(Spread::Exponential),
+                _ => {
+                    let first = Phase { writer: bursts(Spread::Pareto(3.0)), lasts: pause * 2 };
+                    let last = Phase { writer: bursts(Spread::None), lasts: Duration::MAX };
+                    Writer::Phases(vec![first, last])
+                }
+            };
+            App { writer, reader, frame: frame.map(Bytes::new), ..App::unlimited() }
         },
     )
 }

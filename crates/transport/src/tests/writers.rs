@@ -3,14 +3,14 @@
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::testing::{Pipe, RTT, at, config, fixed, ms, newreno, packets};
-use crate::{App, PauseAfter, Writer};
+use crate::{App, PauseAfter, Phase, Seeds, Spread, Varying, Writer};
 
 fn app(writer: Writer, frame: Option<Bytes>) -> App {
     App { writer, frame, ..App::unlimited() }
 }
 
 fn on_off(n: u64, pause: Duration, pause_after: PauseAfter, count: Option<u64>) -> App {
-    app(Writer::OnOff { burst: packets(n), pause, pause_after, count }, None)
+    app(Writer::OnOff { burst: packets(n).into(), pause: pause.into(), pause_after, count }, None)
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn no_pause_is_all_at_once_or_one_burst_after_the_other() {
 fn many_bursts_that_fell_due_are_one_step() {
     let writer = app(
         Writer::OnOff {
-            burst: Bytes::new(u64::MAX / 4),
-            pause: Duration::from_ps(1),
+            burst: Bytes::new(u64::MAX / 4).into(),
+            pause: Duration::from_ps(1).into(),
             pause_after: PauseAfter::Written,
             count: None,
         },
@@ -169,4 +169,109 @@ fn a_fed_writer_sends_what_it_is_told_in_full_packets() {
     assert_eq!(pipe.sender.stream_end(), Some(3000));
     pipe.run();
     assert_eq!(pipe.receiver.delivered(), Bytes::new(3000));
+}
+
+fn phases(parts: Vec<(Writer, u64)>) -> App {
+    let phase = |(writer, lasts)| Phase {
+        writer,
+        lasts: if lasts == 0 { Duration::MAX } else { ms(lasts) },
+    };
+    app(Writer::Phases(parts.into_iter().map(phase).collect()), None)
+}
+
+/// A packet every 11.68 ms.
+const TRICKLE: Writer = Writer::Constant { rate: Rate::from_mbps(1) };
+
+#[test]
+fn a_trickle_is_followed_by_bulk() {
+    let mut pipe =
+        Pipe::new(&fixed(10), &config(), &phases(vec![(TRICKLE, 300), (Writer::Unlimited, 0)]));
+    pipe.run_to(at(299));
+    assert_eq!(pipe.sent().count(), 26, "one at 0 ms, and 25 until 292 ms");
+    assert_eq!(pipe.sender.deadline(), at(300));
+    pipe.run_to(at(600));
+    let bulk: Vec<Time> =
+        pipe.sent().skip(26).map(|sent| sent.0).filter(|t| *t == at(300)).collect();
+    // Of the window of 10, the 8 packets of the trickle since 200 ms are outstanding.
+    assert_eq!(bulk.len(), 2, "{bulk:?}");
+    assert!(pipe.sent().count() > 50);
+    assert_eq!(pipe.sender.stream_end(), None);
+}
+
+#[test]
+fn what_unlimited_data_did_not_send_is_not_written() {
+    let silent = Writer::Constant { rate: Rate::ZERO };
+    let parts = vec![(Writer::Unlimited, 250), (silent, 300), (TRICKLE, 20)];
+    let mut pipe = Pipe::new(&fixed(10), &config(), &phases(parts));
+    pipe.run_to(at(540));
+    assert_eq!(pipe.sent().count(), 30, "a window of 10 at 0, 100 and 200 ms");
+    assert_eq!((pipe.sender.unsent(), pipe.sender.stream_end()), (Bytes::ZERO, None));
+    pipe.run();
+    let last: Vec<Time> = pipe.sent().skip(30).map(|sent| sent.0).collect();
+    assert_eq!(last, [at(550), at(550) + Duration::from_micros(11_680)]);
+    assert_eq!(pipe.sender.stream_end(), Some(packets(32).get()), "the last phase has an end");
+}
+
+#[test]
+fn a_late_call_goes_through_all_phases_that_are_over() {
+    let one = || Writer::OnOff {
+        burst: packets(1).into(),
+        pause: ms(10).into(),
+        pause_after: PauseAfter::Written,
+        count: None,
+    };
+    let parts = vec![(one(), 30), (Writer::Sized(packets(4)), 5), (TRICKLE, 10)];
+    let mut pipe = Pipe::new(&fixed(100), &config(), &phases(parts));
+    pipe.pump();
+    assert_eq!(pipe.sent().count(), 1);
+    // Two further bursts at 10 and 20 ms, but not at the phase's end, and a frame at 35 ms.
+    pipe.run_to(at(1_000));
+    assert_eq!(pipe.sender.stream_end(), Some(packets(8).get()));
+    assert!(pipe.sender.is_done());
+}
+
+/// Mean and standard deviation over the mean.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let square = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+    (mean, (square / values.len() as f64).sqrt() / mean)
+}
+
+/// Bursts and pauses as the network sees them: of equal ones, the variation would be 0.
+#[test]
+fn random_bursts_and_pauses_are_drawn_anew_each_time() {
+    let sent = |spread: Spread, seed: u64| {
+        let writer = Writer::OnOff {
+            burst: Varying { mean: packets(20), spread },
+            pause: Varying { mean: ms(1_000), spread },
+            pause_after: PauseAfter::Sent,
+            count: None,
+        };
+        let seeds = Seeds { bursts: seed, pauses: seed + 1 };
+        let mut pipe = Pipe::new(&fixed(1_000_000), &config(), &App { seeds, ..app(writer, None) });
+        pipe.run_to(at(2_000_000));
+        let mut bursts: Vec<(Time, f64)> = Vec::new();
+        for (at, segment, _) in pipe.sent() {
+            match bursts.last_mut() {
+                Some((last, bytes)) if *last == at => *bytes += segment.payload.as_f64(),
+                _ => bursts.push((at, segment.payload.as_f64())),
+            }
+        }
+        bursts
+    };
+    for (spread, variation, within) in
+        [(Spread::Exponential, 1.0, 0.1), (Spread::Pareto(6.0), 1.0 / 24.0_f64.sqrt(), 0.15)]
+    {
+        let bursts = sent(spread, 7);
+        let sizes: Vec<f64> = bursts.iter().map(|burst| burst.1).collect();
+        let pauses: Vec<f64> = bursts.windows(2).map(|w| w[1].0.since(w[0].0).secs()).collect();
+        for (drawn, mean) in [(sizes, packets(20).as_f64()), (pauses, 1.0)] {
+            let (found, varies) = moments(&drawn);
+            assert!((found / mean - 1.0).abs() < 0.08, "{spread:?}: mean {found} of {mean}");
+            assert!((varies / variation - 1.0).abs() < within, "{spread:?}: variation {varies}");
+        }
+        assert_eq!(bursts, sent(spread, 7), "one seed, one course");
+        assert_ne!(bursts[..5], sent(spread, 8)[..5]);
+    }
+    assert_eq!(moments(&sent(Spread::None, 7).iter().map(|b| b.1).collect::<Vec<_>>()).1, 0.0);
 }

@@ -6,7 +6,7 @@ pub(crate) mod queue;
 use std::sync::Arc;
 
 use ratewire_inputs::cooked::RateTrace;
-use ratewire_inputs::{InputError, cooked, mahimahi};
+use ratewire_inputs::{mahimahi, trace};
 use ratewire_laws::LawSet;
 use ratewire_net::spec::{AnyDiscipline, Contention, Loss, Opportunities, PoliceSpec, Reorder};
 use ratewire_units::{Bytes, Duration, Rate};
@@ -309,20 +309,16 @@ fn probability(value: &Value) -> Option<f64> {
 }
 
 fn trace(section: &Section<'_>, name: At<&str>) -> Option<At<Trace>> {
-    let parse = |file: &str, text: &str| -> Result<Trace, InputError> {
-        let first = text.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with('#'));
-        let columns = first.map_or(0, |line| line.split_whitespace().count());
-        if columns > 1 {
-            return cooked::parse(file, text).map(|trace| Trace::Rates(Arc::new(trace)));
+    let value = match section.context.read_noting(name.value, name.span, trace::parse)? {
+        trace::Trace::Rates(trace) => Trace::Rates(Arc::new(trace)),
+        trace::Trace::Opportunities(trace) => {
+            let opportunities = Opportunities {
+                at: trace.opportunities.iter().map(|ms| Duration::from_millis(*ms)).collect(),
+                period: trace.period,
+                bytes: mahimahi::OPPORTUNITY,
+            };
+            Trace::Opportunities(Arc::new(opportunities), trace.mean_rate())
         }
-        let trace = mahimahi::parse(file, text)?;
-        let opportunities = Opportunities {
-            at: trace.opportunities.iter().map(|ms| Duration::from_millis(*ms)).collect(),
-            period: trace.period,
-            bytes: mahimahi::OPPORTUNITY,
-        };
-        Ok(Trace::Opportunities(Arc::new(opportunities), trace.mean_rate()))
     };
-    let value = section.context.read(name.value, name.span, parse)?;
     Some(At { value, span: name.span })
 }
