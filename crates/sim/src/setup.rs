@@ -199,6 +199,7 @@ impl Setup {
             || jitter::links(self).next().is_some()
             || self.overlay.as_ref().is_some_and(|overlay| overlay.params.randomise)
             || network.links.iter().any(link_has_chance)
+            || self.changes.iter().any(|(.., change)| change_has_chance(change))
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
             || self.ensembles.junctions.iter().any(JunctionSpec::has_chance)
             || self.a_port_draws()
@@ -268,8 +269,16 @@ fn link_has_chance(link: &LinkSpec) -> bool {
     link.discipline.draws()
         || link.driver.sockets == Sockets::AtRandom
         || link.pause.as_ref().is_some_and(by_flow)
-        || matches!(link.loss, Loss::Random(_) | Loss::Burst { .. })
+        || loss_has_chance(&link.loss)
         || link.reorder.is_some()
+}
+
+fn loss_has_chance(loss: &Loss) -> bool {
+    matches!(loss, Loss::Random(_) | Loss::Burst { .. })
+}
+
+fn change_has_chance(change: &Change) -> bool {
+    matches!(change, Change::Loss(loss) if loss_has_chance(loss))
 }
 
 /// Setup of a flow.

@@ -32,12 +32,11 @@ mod tally;
 pub(crate) use end_flags::EndFlags;
 pub(crate) use line::DelayLineId;
 pub(crate) use links::Links;
+pub(crate) use loss::LossState;
 pub(crate) use outlet::{NoticeContent, Outlet, PauseTally};
 pub(crate) use rare_parts::RareParts;
 pub use tally::Observation;
 pub(crate) use tally::{FarTally, RareTally, Tally};
-
-use loss::LossState;
 
 /// Index of no port.
 pub(crate) const NO_PORT: u32 = u32::MAX;
@@ -120,21 +119,24 @@ impl Link {
                 ..RareParts::plain(index, seed)
             })
         });
-        Link {
+        let mut link = Link {
             per_byte: rate.serial_time(),
-            limit_bytes: match spec.limit {
-                Limit::Bytes(bytes) => bytes.get(),
-                Limit::Unlimited | Limit::Packets(_) => u64::MAX,
-            },
-            limit_packets: match spec.limit {
-                Limit::Packets(n) => n,
-                Limit::Unlimited | Limit::Bytes(_) => u32::MAX,
-            },
             overhead: spec.overhead.get() as u32,
             is_rare: extra.is_some(),
             extra,
             ..Link::wire(spec.delay)
-        }
+        };
+        link.set_limit(spec.limit);
+        link
+    }
+
+    /// Sets the room in the queue.
+    pub(crate) fn set_limit(&mut self, limit: Limit) {
+        (self.limit_packets, self.limit_bytes) = match limit {
+            Limit::Unlimited => (u32::MAX, u64::MAX),
+            Limit::Bytes(bytes) => (u32::MAX, bytes.get()),
+            Limit::Packets(packets) => (packets, u64::MAX),
+        };
     }
 
     /// A link without rate and limits, which sends nothing by itself, as delay lines are.

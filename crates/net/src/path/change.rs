@@ -1,11 +1,11 @@
-//! Changes of an active link: its rate, its delay, its state.
+//! Changes of an active link: its rate, its delay, its state, its losses, its queue.
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::network::Network;
-use crate::link::Link;
+use crate::link::{DelayLineId, Link, LossState};
 use crate::scheduler::Scheduler;
-use crate::spec::{Change, LinkId};
+use crate::spec::{Change, LinkId, Loss};
 use crate::speed::delay_line::DelayLines;
 
 /// Bytes over which the transmission time of a byte is averaged, to keep its fraction.
@@ -26,11 +26,19 @@ impl Network {
         );
         self.catch_up(now, id, scheduler);
         DelayLines::recall(&mut self.links, &self.routes, now, id, scheduler);
-        match *change {
-            Change::Delay(delay) => self.links[id.index()].delay = delay,
-            Change::Up(up) => self.set_up(now, id, up, scheduler),
-            Change::Rate(rate) => self.change_rate(now, id, rate, scheduler),
+        match change {
+            Change::Delay(delay) => self.links[id.index()].delay = *delay,
+            Change::Up(up) => self.set_up(now, id, *up, scheduler),
+            Change::Rate(rate) => self.change_rate(now, id, *rate, scheduler),
+            Change::Loss(loss) => self.change_loss(id, loss),
+            Change::Limit(limit) => self.links[id.index()].set_limit(*limit),
         }
+    }
+
+    fn change_loss(&mut self, id: LinkId, loss: &Loss) {
+        self.links.extra_mut(id).loss = LossState::new(loss);
+        // Packets on a delay line always arrive.
+        self.links[id.index()].delay_line = DelayLineId::NONE;
     }
 
     fn set_up(&mut self, now: Time, id: LinkId, up: bool, scheduler: &mut impl Scheduler) {

@@ -74,6 +74,8 @@ fn changes() -> impl Strategy<Value = Change> {
         (0usize..4).prop_map(|i| Change::Rate(Rate::from_mbps([0, 1, 8, 1000][i]))),
         (0u64..3000).prop_map(|d| Change::Delay(Duration::from_micros(d))),
         any::<bool>().prop_map(Change::Up),
+        losses().prop_map(Change::Loss),
+        limits().prop_map(Change::Limit),
     ]
 }
 

@@ -5,6 +5,7 @@
 //! [`ratewire_report::Run`] of the outcome.
 
 mod bottleneck;
+mod changes;
 mod crossing;
 mod describe;
 pub(crate) mod estimate;

@@ -242,7 +242,7 @@ const TABLES: &[TableInfo] = &[
     table(
         "change",
         "[[change]]",
-        "A change of a link at a time.",
+        "A change of a link at a time, or again and again with `every`.",
         "[[change]]\nat = \"10 s\"\nlink = \"bottleneck\"\nrate = \"5 Mbit/s\"",
     ),
     table(

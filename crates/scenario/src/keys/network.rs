@@ -100,8 +100,11 @@ pub(super) const KEYS: &[Key] = &[
     key("path", "both", KeyKind::Switch, "true", "Whether packets in the other direction take the same path back.", "false"),
     key("multipath", "flowlet", KeyKind::Time, REQUIRED, "Pause of a flow after which its next packet may take another path; longer than the difference of the paths' delays, so that packets stay in order.", "\"500 us\""),
     key("change", "at", KeyKind::Time, REQUIRED, "Time of the change.", "\"10 s\""),
+    key("change", "every", KeyKind::Time, "(once)", "The change is made again after this time, and so on until the run ends. Tables with the same `every` and different `at` take turns.", "\"2 s\""),
     key("change", "link", KeyKind::Text, REQUIRED, "The link or links that change, with `*` for any text; the other direction is a separate link.", "\"bottleneck*\""),
     key("change", "rate", KeyKind::Rate, "(unchanged)", "The new rate.", "\"5 Mbit/s\""),
     key("change", "delay", KeyKind::Time, "(unchanged)", "The new propagation delay. Even with a shorter delay no packet overtakes another, and paths stay as they are.", "\"80 ms\""),
+    key("change", "loss", KeyKind::Other("\"none\", { random = PROBABILITY } or { burst = { ... } }"), "(unchanged)", "The new losses after transmission.", "{ random = 0.01 }"),
+    key("change", "queue", KeyKind::Other("a size (\"64 KB\", \"100 packets\"), a time (\"50 ms\"), \"2 bdp\" or \"unlimited\""), "(unchanged)", "The new capacity of the queue. A bdp and a time use the `rate` of this table if it has one, else the link's own. Packets that wait stay, even if they no longer fit; others are dropped until there is room.", "\"20 packets\""),
     key("change", "up", KeyKind::Switch, "(unchanged)", "false: the link goes down, and drops waiting and arriving packets; true: the link comes up.", "false"),
 ];

@@ -184,7 +184,7 @@ fn every_key_of_a_custom_network() {
     let plain = link(setup, "c->b");
     assert!(plain.limit == Limit::Unlimited && plain.discipline.is_passive());
     assert_eq!(setup.paths.len(), 2);
-    assert_eq!(setup.changes.len(), 4);
+    assert_eq!(setup.changes.len(), 10);
     assert!(matches!(setup.changes[1].2, Change::Delay(d) if d == Duration::from_millis(30)));
     let names: Vec<&str> = setup.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names[..6], ["bulk.1", "bulk.2", "bursts", "video", "file", "e->c"]);

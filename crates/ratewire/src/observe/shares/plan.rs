@@ -75,7 +75,7 @@ impl Plan {
                     steps.push((*at, Step::Rate(link, rate.bps() as f64)));
                 }
                 (Change::Up(up), _) => steps.push((*at, Step::Up(link, *up))),
-                (Change::Delay(_) | Change::Rate(_), _) => {}
+                _ => {}
             }
         }
         steps.sort_by_key(|(at, _)| *at);

@@ -1,5 +1,7 @@
 //! Specification of a network: nodes, one-way links, and the media that links share.
 
+mod varying;
+
 use std::sync::Arc;
 
 pub use ratewire_backpressure::frames::Quanta;
@@ -8,6 +10,7 @@ use ratewire_laws::{Draw, LinkContext};
 use ratewire_units::{Bytes, Duration, Rate};
 
 pub use crate::queue::AnyDiscipline;
+pub use varying::{Change, Loss, Reorder};
 
 /// Index of a node in [`NetworkSpec::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -218,37 +221,6 @@ pub enum Limit {
     Packets(u32),
 }
 
-/// Packets lost on a link.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Loss {
-    /// No losses.
-    None,
-    /// Each packet with this probability.
-    Random(f64),
-    /// Every n-th packet, as closed forms of TCP assume; zero for no losses.
-    Every(u64),
-    /// Bursts (Gilbert-Elliott model); each probability is per packet.
-    Burst {
-        /// Probability of a change from the good to the bad state.
-        turn_bad: f64,
-        /// Probability of a change from the bad to the good state.
-        turn_good: f64,
-        /// Probability of a loss in the bad state.
-        loss_bad: f64,
-        /// Probability of a loss in the good state.
-        loss_good: f64,
-    },
-}
-
-/// Packets that others overtake.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reorder {
-    /// Probability per packet.
-    pub share: f64,
-    /// Additional delay of such a packet.
-    pub delay: Duration,
-}
-
 /// Parameters of a policer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoliceSpec {
@@ -339,18 +311,4 @@ pub enum Contention {
     Random,
     /// Binary exponential backoff of Ethernet (IEEE 802.3): a winner tends to win again.
     Backoff,
-}
-
-/// A change of a link during a run.
-#[derive(Clone, Debug)]
-pub enum Change {
-    /// New rate. The packet in transmission continues at this rate; at rate zero it stops and keeps
-    /// its medium busy. A link with a trace ignores this change.
-    Rate(Rate),
-    /// New propagation delay, for packets that start from now on; they never overtake earlier
-    /// packets.
-    Delay(Duration),
-    /// Up (`true`) or down (`false`). A link that goes down drops waiting and arriving packets; the
-    /// packet in transmission still arrives.
-    Up(bool),
 }

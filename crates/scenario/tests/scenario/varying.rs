@@ -1,0 +1,115 @@
+//! What varies on a link: losses, queues and delays that change, and what a link does at random.
+
+use ratewire_net::spec::{Change, Limit, LinkId, Loss};
+use ratewire_sim::record::{FlowCompleted, FlowSample, FlowStarted, LinkSample, Recorder};
+use ratewire_sim::setup::Setup;
+use ratewire_units::{Bytes, Time};
+
+use crate::common::{refused, setup};
+
+/// A dumbbell of one pair with further properties of its bottleneck, and further lines.
+fn dumbbell(bottleneck: &str, more: &str) -> String {
+    format!(
+        "duration = \"1 s\"\nlaw = \"cubic\"\n[topology]\nkind = \"dumbbell\"\n\
+         bottleneck = {{ rate = \"10 Mbit/s\", delay = \"10 ms\", {bottleneck} }}\n\
+         access = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
+         [[flow]]\nfrom = \"s1\"\nto = \"d1\"\n{more}\n"
+    )
+}
+
+/// A table that changes the bottleneck at 0.5 s.
+fn change(more: &str) -> String {
+    dumbbell("", &format!("[[change]]\nat = \"0.5 s\"\nlink = \"bottleneck\"\n{more}"))
+}
+
+/// Samples of the bottleneck.
+#[derive(Default)]
+struct Samples(Vec<LinkSample>);
+
+impl Recorder for Samples {
+    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
+    fn flow_sample(&mut self, _: &FlowSample) {}
+    fn link_sample(&mut self, sample: &LinkSample) {
+        if sample.link == LinkId(0) {
+            self.0.push(*sample);
+        }
+    }
+    fn flow_completed(&mut self, _: &FlowCompleted) {}
+}
+
+fn samples(setup: &Setup) -> Vec<LinkSample> {
+    assert_eq!(setup.network.links[0].name, "bottleneck");
+    let mut samples = Samples::default();
+    ratewire_sim::run(setup, &mut samples).expect("a run");
+    samples.0
+}
+
+/// Times in seconds and changes of a link.
+fn changes(setup: &Setup) -> Vec<(f64, &Change)> {
+    let mut all: Vec<_> = setup.changes.iter().collect();
+    all.sort_by_key(|(at, ..)| *at);
+    all.iter().map(|(at, _, change)| (at.secs(), change)).collect()
+}
+
+#[test]
+fn loss_begins_at_its_change() {
+    let setup = setup(&change("loss = { random = 0.1 }"));
+    assert!(setup.has_chance());
+    let half = Time::ZERO + setup.duration / 2;
+    let all = samples(&setup);
+    let lost = |is_meant: &dyn Fn(&&LinkSample) -> bool| {
+        let meant = all.iter().filter(is_meant);
+        meant.map(|sample| sample.drops.lost).sum::<u64>()
+    };
+    assert_eq!(lost(&|sample| sample.at <= half), 0);
+    assert!(lost(&|sample| sample.at > half) > 5);
+}
+
+#[test]
+fn a_queue_changes_to_bytes_packets_and_round_trips() {
+    let limit = |more: &str| match changes(&setup(&change(more))).last() {
+        Some((0.5, Change::Limit(limit))) => *limit,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(limit("queue = \"20 packets\""), Limit::Packets(20));
+    assert_eq!(limit("queue = \"64 KB\""), Limit::Bytes(Bytes::new(64_000)));
+    assert_eq!(limit("queue = \"unlimited\""), Limit::Unlimited);
+    // A round trip of 2 (10 + 2) ms, at the link's own rate and at that of the change.
+    assert_eq!(limit("queue = \"1 bdp\""), Limit::Bytes(Bytes::new(30_000)));
+    let of_new_rate = limit("rate = \"20 Mbit/s\"\nqueue = \"1 bdp\"");
+    assert_eq!(of_new_rate, Limit::Bytes(Bytes::new(60_000)));
+}
+
+#[test]
+fn a_change_is_made_again_until_the_end() {
+    let twice = |at: &str, up: bool| {
+        format!("[[change]]\nat = \"{at}\"\nevery = \"200 ms\"\nlink = \"bottleneck\"\nup = {up}\n")
+    };
+    let setup = setup(&dumbbell("", &(twice("300 ms", false) + &twice("400 ms", true))));
+    let found: Vec<(f64, bool)> = changes(&setup)
+        .into_iter()
+        .map(|(at, change)| (at, matches!(change, Change::Up(true))))
+        .collect();
+    let expected = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].iter().enumerate();
+    let expected: Vec<(f64, bool)> = expected.map(|(i, at)| (*at, i % 2 == 1)).collect();
+    assert_eq!(found, expected, "the run ends at 1 s");
+    let down = samples(&setup).iter().map(|sample| sample.drops.down).sum::<u64>();
+    assert!(down > 0);
+}
+
+#[test]
+fn a_change_that_cannot_be_made_is_refused() {
+    for (more, says) in [
+        ("every = \"0 s\"\nup = false", "`every` cannot be 0 s"),
+        ("every = \"100 ns\"\nup = false", "changes links more than a million times"),
+        ("every = \"1 s\"", "[[change]] 1 changes nothing"),
+        ("loss = { randm = 0.1 }", "unknown key `randm` in `loss`"),
+        ("loss = { random = 2 }", "`random` cannot be the number 2"),
+        ("queue = \"10 B\"", "10 B is less than a full packet"),
+    ] {
+        let said = refused(&change(more));
+        assert!(said.contains(says), "{more}: {said}");
+    }
+    let burst = setup(&change("loss = { burst = { turn_bad = 0.1, turn_good = 0.2 } }"));
+    assert!(matches!(changes(&burst)[0].1, Change::Loss(Loss::Burst { .. })));
+}
