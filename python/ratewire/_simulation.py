@@ -91,7 +91,9 @@ class LinkState:
     dropped_down: int
     """Packets dropped because the link was down."""
     dropped_policed: int
-    """Packets dropped by the policer."""
+    """Packets dropped by the policer of congestion headers."""
+    dropped_exceeding: int
+    """Packets that exceeded the token bucket of the link's policer."""
     dropped_overflow: int
     """Packets dropped because the buffer that pauses the link was full."""
     lost: int
@@ -111,6 +113,7 @@ class LinkState:
             + self.dropped_early
             + self.dropped_down
             + self.dropped_policed
+            + self.dropped_exceeding
             + self.dropped_overflow
         )
 

@@ -168,6 +168,7 @@ impl Simulation {
         state.set_item("dropped_early", link.dropped_early)?;
         state.set_item("dropped_down", link.dropped_down)?;
         state.set_item("dropped_policed", link.dropped_policed)?;
+        state.set_item("dropped_exceeding", link.dropped_exceeding)?;
         state.set_item("dropped_overflow", link.overflowed)?;
         state.set_item("lost", link.lost)?;
         state.set_item("marked", link.marked)?;

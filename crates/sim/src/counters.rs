@@ -49,8 +49,10 @@ pub struct Drops {
     pub lost: u64,
     /// Drops at a link that was down.
     pub down: u64,
-    /// Drops by the policer, of packets sent too fast.
+    /// Drops by the policer of congestion headers, of packets sent too fast.
     pub policed: u64,
+    /// Drops by the policer with a token bucket.
+    pub exceeding: u64,
 }
 
 impl core::ops::AddAssign for Drops {
@@ -60,6 +62,7 @@ impl core::ops::AddAssign for Drops {
         self.lost += more.lost;
         self.down += more.down;
         self.policed += more.policed;
+        self.exceeding += more.exceeding;
     }
 }
 
@@ -72,11 +75,12 @@ impl Drops {
             lost: seen.lost - before.lost,
             down: seen.dropped_down - before.dropped_down,
             policed: seen.dropped_policed - before.dropped_policed,
+            exceeding: seen.dropped_exceeding - before.dropped_exceeding,
         }
     }
 
     /// Sum of all drops.
     pub fn total(&self) -> u64 {
-        self.full + self.early + self.lost + self.down + self.policed
+        self.full + self.early + self.lost + self.down + self.policed + self.exceeding
     }
 }

@@ -51,6 +51,7 @@ impl Link {
             dropped_early: rare.dropped_early,
             dropped_down: rare.dropped_down,
             dropped_policed: rare.dropped_policed,
+            dropped_exceeding: rare.dropped_exceeding,
             lost: rare.lost,
             marked: t.marked,
             corrected: rare.corrected,

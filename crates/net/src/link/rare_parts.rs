@@ -6,6 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::Time;
 
 use super::RareTally;
+use super::bucket::{Bucket, Shaper};
 use super::loss::LossState;
 use crate::packet::Label;
 use crate::policer::Policer;
@@ -45,6 +46,8 @@ pub(crate) struct RareParts {
     /// Late packets, in the order of their arrival.
     pub(crate) late: VecDeque<Label>,
     pub(crate) policer: Option<Box<Policer>>,
+    pub(crate) token_policer: Option<Bucket>,
+    pub(crate) shaper: Option<Shaper>,
     pub(crate) tally: RareTally,
 }
 
@@ -74,6 +77,8 @@ impl RareParts {
             reorder: None,
             late: VecDeque::new(),
             policer: None,
+            token_policer: None,
+            shaper: None,
             tally: RareTally::default(),
         }
     }

@@ -23,6 +23,7 @@ pub(crate) struct RareTally {
     pub(crate) dropped_early: u64,
     pub(crate) dropped_down: u64,
     pub(crate) dropped_policed: u64,
+    pub(crate) dropped_exceeding: u64,
     pub(crate) lost: u64,
     pub(crate) corrected: u64,
 }
@@ -30,7 +31,11 @@ pub(crate) struct RareTally {
 impl RareTally {
     /// Packets dropped or lost.
     pub(crate) fn drops(&self) -> u64 {
-        self.dropped_early + self.dropped_down + self.dropped_policed + self.lost
+        self.dropped_early
+            + self.dropped_down
+            + self.dropped_policed
+            + self.dropped_exceeding
+            + self.lost
     }
 }
 
@@ -76,8 +81,10 @@ pub struct Observation {
     pub dropped_early: u64,
     /// Packets dropped because the link was down.
     pub dropped_down: u64,
-    /// Packets dropped by the policer.
+    /// Packets dropped by the policer of congestion headers.
     pub dropped_policed: u64,
+    /// Packets dropped because they exceeded the token bucket of the link's policer.
+    pub dropped_exceeding: u64,
     /// Packets lost on the link.
     pub lost: u64,
     /// Packets marked.
@@ -101,6 +108,7 @@ impl Observation {
             + self.dropped_early
             + self.dropped_down
             + self.dropped_policed
+            + self.dropped_exceeding
             + self.lost
     }
     /// Packets that the policer corrected or dropped.

@@ -113,11 +113,13 @@ impl Link {
         let old = self.per_byte;
         self.per_byte = rate.serial_time();
         let stalled = self.extra.as_mut().and_then(|e| e.stalled.take());
+        // A packet that waits for a shaper has not begun.
+        let begins = now.max(self.shaped_until());
         // Remaining bytes, and the time already counted for them.
         let (left, counted) = match (stalled, old) {
             (Some(bytes), _) => (bytes, Duration::ZERO),
             (None, Some(old)) if self.busy_until > now => {
-                let time = self.busy_until.since(now);
+                let time = self.busy_until.since(begins);
                 (time.secs() / (old.of(MANY).secs() / MANY.as_f64()), time)
             }
             _ => return None,
@@ -125,7 +127,7 @@ impl Link {
         let rest = self.per_byte.map(|per_byte| {
             Duration::from_secs_f64(left * (per_byte.of(MANY).secs() / MANY.as_f64()))
         });
-        self.busy_until = rest.map_or(Time::NEVER, |rest| now + rest);
+        self.busy_until = rest.map_or(Time::NEVER, |rest| begins + rest);
         self.busy = self.busy.saturating_sub(counted) + rest.unwrap_or_default();
         Some(left)
     }

@@ -17,10 +17,19 @@ use crate::spec::{LinkId, MediumId};
 use crate::speed::delay_line::see_head;
 
 impl Network {
-    /// Whether the link's policer, if there is one, lets a packet pass to the port.
+    /// Whether the link's policers, if there are any, let a packet pass to the port.
     #[cold]
     pub(super) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
-        let Some(extra) = self.links[id.index()].extra.as_deref_mut() else { return true };
+        let link = &mut self.links[id.index()];
+        let on_wire = link.on_wire(label.size);
+        let Some(extra) = link.extra.as_deref_mut() else { return true };
+        if let Some(bucket) = extra.token_policer.as_mut().filter(|_| !extra.down)
+            && !bucket.takes(now, on_wire)
+        {
+            extra.tally.dropped_exceeding += 1;
+            self.discard(&label);
+            return false;
+        }
         let Some(policer) = &mut extra.policer else { return true };
         let header = self.packets.header_mut(label.content);
         let size = Bytes::new(u64::from(label.size));

@@ -10,7 +10,7 @@ use ratewire_laws::{Draw, LinkContext};
 use ratewire_units::{Bytes, Duration, Rate};
 
 pub use crate::queue::AnyDiscipline;
-pub use varying::{Change, Loss, Reorder};
+pub use varying::{Change, Loss, Reorder, TokenBucket};
 
 /// Index of a node in [`NetworkSpec::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,6 +116,11 @@ pub struct LinkSpec {
     pub reorder: Option<Reorder>,
     /// Policer that holds senders to their headers; it has no effect on a link without a port.
     pub police: Option<PoliceSpec>,
+    /// Policer before the queue: drops packets for which the bucket lacks tokens.
+    pub policer: Option<TokenBucket>,
+    /// Shaper behind the queue: the packet that leaves the queue waits for its tokens, as one in
+    /// transmission does. It keeps a medium meanwhile.
+    pub shaper: Option<TokenBucket>,
     /// Buffer at the far end that pauses the link; `None` if the link is never paused.
     pub pause: Option<PauseSpec>,
     /// How the sending host hands packets to the link.
@@ -140,6 +145,8 @@ impl Default for LinkSpec {
             strips: false,
             reorder: None,
             police: None,
+            policer: None,
+            shaper: None,
             pause: None,
             driver: DriverSpec::default(),
         }
@@ -153,7 +160,8 @@ impl LinkSpec {
     }
 
     /// Whether the link is like most: it has a constant rate, and drops packets only from a full
-    /// queue. No packet is lost, late, policed or stripped of its header, and no medium is shared.
+    /// queue. No packet is lost, late, policed, shaped or stripped of its header, and no medium is
+    /// shared.
     pub fn is_plain(&self) -> bool {
         let has_no_trace = match &self.service {
             Service::Rate(_) => true,
@@ -166,6 +174,8 @@ impl LinkSpec {
             && !self.strips
             && self.reorder.is_none()
             && self.police.is_none()
+            && self.policer.is_none()
+            && self.shaper.is_none()
     }
 }
 

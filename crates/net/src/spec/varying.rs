@@ -1,6 +1,6 @@
-//! What varies on a link: losses, order, and changes during a run.
+//! What varies on a link: losses, order, token buckets, and changes during a run.
 
-use ratewire_units::{Duration, Rate};
+use ratewire_units::{Bytes, Duration, Rate};
 
 use super::Limit;
 
@@ -33,6 +33,15 @@ pub struct Reorder {
     pub share: f64,
     /// Additional delay of such a packet.
     pub delay: Duration,
+}
+
+/// A token bucket, full at the start of the run. Packets count with the link's overhead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenBucket {
+    /// Rate at which tokens arrive; zero counts as 1 bit/s.
+    pub rate: Rate,
+    /// Most tokens that the bucket holds.
+    pub burst: Bytes,
 }
 
 /// A change of a link during a run.

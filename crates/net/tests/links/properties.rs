@@ -57,15 +57,26 @@ fn losses() -> impl Strategy<Value = Loss> {
     ]
 }
 
+fn buckets() -> impl Strategy<Value = Option<TokenBucket>> {
+    let bucket = (1u64..20, 0u64..5000).prop_map(|(mbps, burst)| TokenBucket {
+        rate: Rate::from_mbps(mbps),
+        burst: Bytes::new(burst),
+    });
+    prop::option::weighted(0.2, bucket)
+}
+
 prop_compose! {
     fn links()(
         service in services(), limit in limits(), discipline in disciplines(), loss in losses(),
         delay in 0u64..2000, overhead in 0u64..40, medium in prop::option::weighted(0.4, Just(MediumId(0))),
-        late in prop::option::weighted(0.3, 0u64..3000),
+        late in prop::option::weighted(0.3, 0u64..3000), policer in buckets(), shaper in buckets(),
     ) -> LinkSpec {
         let (delay, overhead) = (Duration::from_micros(delay), Bytes::new(overhead));
         let reorder = late.map(|us| Reorder { share: 0.3, delay: Duration::from_micros(us) });
-        LinkSpec { service, limit, discipline, loss, delay, overhead, medium, reorder, ..link(0, 1) }
+        LinkSpec {
+            service, limit, discipline, loss, delay, overhead, medium, reorder, policer, shaper,
+            ..link(0, 1)
+        }
     }
 }
 
@@ -135,7 +146,7 @@ proptest! {
         for i in 0..count as u32 {
             let o = b.observe(i);
             let s = o;
-            gone += s.dropped_full + s.dropped_early + s.dropped_down + s.lost;
+            gone += s.drops();
             waiting += u64::from(o.waiting_packets);
             prop_assert!(s.busy.secs() <= 100.0 + 1e-9);
         }

@@ -148,6 +148,7 @@ fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, over: Duration) {
         ("lost on the link", end.drops.lost),
         ("link down", end.drops.down),
         ("policed", end.drops.policed),
+        ("over the policer's rate", end.drops.exceeding),
     ];
     let counted = reasons.into_iter().filter(|(_, n)| *n > 0);
     link.drops = counted.map(|(reason, n)| (reason.to_string(), n)).collect();

@@ -1,17 +1,17 @@
 //! What varies on a link: losses, queues and delays that change, and what a link does at random.
 
-use ratewire_net::spec::{Change, Limit, LinkId, Loss};
+use ratewire_net::spec::{Change, Limit, LinkId, Loss, TokenBucket};
 use ratewire_sim::record::{FlowCompleted, FlowSample, FlowStarted, LinkSample, Recorder};
 use ratewire_sim::setup::Setup;
-use ratewire_units::{Bytes, Time};
+use ratewire_units::{Bytes, Rate, Time};
 
-use crate::common::{refused, setup};
+use crate::common::{refused, setup, warned};
 
 /// A dumbbell of one pair with further properties of its bottleneck, and further lines.
 fn dumbbell(bottleneck: &str, more: &str) -> String {
     format!(
         "duration = \"1 s\"\nlaw = \"cubic\"\n[topology]\nkind = \"dumbbell\"\n\
-         bottleneck = {{ rate = \"10 Mbit/s\", delay = \"10 ms\", {bottleneck} }}\n\
+         bottleneck = {{ rate = \"100 Mbit/s\", delay = \"10 ms\", {bottleneck} }}\n\
          access = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
          [[flow]]\nfrom = \"s1\"\nto = \"d1\"\n{more}\n"
     )
@@ -75,7 +75,7 @@ fn a_queue_changes_to_bytes_packets_and_round_trips() {
     assert_eq!(limit("queue = \"64 KB\""), Limit::Bytes(Bytes::new(64_000)));
     assert_eq!(limit("queue = \"unlimited\""), Limit::Unlimited);
     // A round trip of 2 (10 + 2) ms, at the link's own rate and at that of the change.
-    assert_eq!(limit("queue = \"1 bdp\""), Limit::Bytes(Bytes::new(30_000)));
+    assert_eq!(limit("queue = \"1 bdp\""), Limit::Bytes(Bytes::new(300_000)));
     let of_new_rate = limit("rate = \"20 Mbit/s\"\nqueue = \"1 bdp\"");
     assert_eq!(of_new_rate, Limit::Bytes(Bytes::new(60_000)));
 }
@@ -112,4 +112,65 @@ fn a_change_that_cannot_be_made_is_refused() {
     }
     let burst = setup(&change("loss = { burst = { turn_bad = 0.1, turn_good = 0.2 } }"));
     assert!(matches!(changes(&burst)[0].1, Change::Loss(Loss::Burst { .. })));
+}
+
+/// A policer drops what exceeds its tokens, and a shaper delays it: both send 64 KB at once and
+/// then 10 Mbit/s, of a sender that does not care.
+#[test]
+fn a_token_bucket_passes_its_burst_and_then_its_rate() {
+    let bucket = TokenBucket { rate: Rate::from_mbps(10), burst: Bytes::new(64_000) };
+    for key in ["policer", "shaper"] {
+        let text = dumbbell(
+            &format!("{key} = {{ rate = \"10 Mbit/s\", burst = \"64 KB\" }}"),
+            "[record]\ninterval = \"10 ms\"\n[transport]\nhandshake = false\n[options.fixed]\nrate = \"50 Mbit/s\"",
+        );
+        let setup = setup(&text.replace("cubic", "fixed"));
+        let link = &setup.network.links[0];
+        let (policer, shaper) = (link.policer, link.shaper);
+        let is_policer = key == "policer";
+        assert_eq!(
+            [policer, shaper],
+            if is_policer { [Some(bucket), None] } else { [None, Some(bucket)] }
+        );
+        let all = samples(&setup);
+        let (mut sent, mut most) = (0.0, 0.0);
+        for sample in &all {
+            sent += sample.sent.as_f64();
+            let granted = 64_000.0 + 1_250_000.0 * sample.at.secs();
+            assert!(sent <= granted, "{key}: {sent} of {granted} at {}", sample.at);
+            most = granted;
+        }
+        assert!(sent > 0.99 * most, "{key}: {sent} of {most}");
+        let burst = all.iter().map(|sample| sample.sent.as_f64() * 8.0 / 0.01).fold(0.0, f64::max);
+        assert!((45e6..55e6).contains(&burst), "{key}: the burst passes at {burst} bit/s");
+        let exceeding: u64 = all.iter().map(|sample| sample.drops.exceeding).sum();
+        let dropped: u64 = all.iter().map(|sample| sample.drops.total()).sum();
+        let full: u64 = all.iter().map(|sample| sample.drops.full).sum();
+        assert_eq!(dropped, exceeding + full);
+        assert_eq!((exceeding > 0, full > 0), (is_policer, !is_policer), "{key}");
+    }
+}
+
+#[test]
+fn a_bucket_that_no_packet_passes_is_refused() {
+    let bucket = |rate: &str, burst: &str| format!("{{ rate = \"{rate}\", burst = \"{burst}\" }}");
+    for key in ["policer", "shaper"] {
+        let with = |more: String| refused(&dumbbell(&format!("{key} = {more}"), ""));
+        let said = with(bucket("0 Mbit/s", "64 KB"));
+        assert!(said.contains(&format!("`rate` of `{key}` cannot be 0")), "{said}");
+        let said = with(bucket("1 Mbit/s", "900 B"));
+        assert!(said.contains("is 900 B, less than a packet of 1.5 KB"), "{said}");
+        let said = with(format!("{}, overhead = \"38 B\"", bucket("1 Mbit/s", "1 packets")));
+        assert!(said.contains("is 1.5 KB, less than a packet of 1.538 KB"), "{said}");
+        let said = with("true".to_string());
+        assert!(said.contains("\"none\" or { rate, burst }"), "{said}");
+        let whole = format!("{key} = {}", bucket("1 Mbit/s", "1 packets"));
+        assert_eq!(warned(&dumbbell(&whole, "")), "");
+        let changed = format!("[[link]]\nname = \"bottleneck*\"\n{key} = \"none\"");
+        let link = &setup(&dumbbell(&whole, &changed)).network.links[0];
+        assert!(link.is_plain(), "{link:?}");
+    }
+    let half = format!("duplex = \"half\", shaper = {}", bucket("1 Mbit/s", "2 packets"));
+    let said = refused(&dumbbell(&half, ""));
+    assert!(said.contains("is on a half-duplex medium and has a shaper"), "{said}");
 }

@@ -5,6 +5,7 @@ mod drivers;
 mod media;
 mod room;
 mod unused;
+mod varying;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use super::properties::queue::Queue;
 use super::properties::{Router, Trace};
 use buffers::PauseBuffers;
 use media::Media;
+use varying::Buckets;
 
 pub(crate) use drivers::keep_to_hosts;
 pub(crate) use room::Rooms;
@@ -82,6 +84,8 @@ pub(crate) fn finish(
                 .error(link.span, format!("the link {:?} has no port to be policed", link.name))
                 .help("a policer holds senders to what a port granted: give the link a `law`");
         }
+        let medium = media.of(context, net, id);
+        let buckets = Buckets::of(rooms, link, largest, medium.is_some());
         network.links.push(LinkSpec {
             name: link.name.clone(),
             from: NodeId(link.from as u32),
@@ -93,10 +97,12 @@ pub(crate) fn finish(
             discipline: properties.discipline.as_ref().unwrap_or(&usual.discipline).clone(),
             loss: properties.loss.as_ref().unwrap_or(&usual.loss).clone(),
             law,
-            medium: media.of(context, net, id),
+            medium,
             strips: properties.law == Some(Router::Strips),
             reorder: properties.reorder.unwrap_or(usual.reorder),
             police,
+            policer: buckets.policer,
+            shaper: buckets.shaper,
             pause: pausing.buffer(id),
             driver: pausing.driver(id),
         });

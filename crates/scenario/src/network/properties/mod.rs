@@ -2,6 +2,7 @@
 
 pub(crate) mod pause;
 pub(crate) mod queue;
+pub(crate) mod varying;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use crate::laws::LawBook;
 use crate::section::Section;
 use pause::Wishes;
 use queue::Queue;
+use varying::Variation;
 
 /// Treatment of congestion headers by the router at a queue.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +67,7 @@ pub(crate) struct Properties {
     /// The inner `None` is `false`.
     pub police: Option<Option<PoliceSpec>>,
     pub wishes: Wishes,
+    pub variation: Variation,
     /// Whether errors about rate and delay have been noted.
     pub reported: Reported,
 }
@@ -105,6 +108,7 @@ impl Properties {
             reorder: self.reorder.or(base.reorder),
             police: self.police.or(base.police),
             wishes: self.wishes.over(base.wishes),
+            variation: self.variation.over(base.variation),
             reported: Reported {
                 rate: self.reported.rate || base.reported.rate,
                 delay: self.reported.delay || base.reported.delay,
@@ -207,6 +211,7 @@ impl Reading<'_> {
             reorder: value(section.given("reorder", |entry| reorder(section, entry))),
             police: value(section.given("police", |entry| police(section, entry))),
             wishes: Wishes::read(section, self.packet),
+            variation: Variation::read(section, self.packet),
         }
     }
 }

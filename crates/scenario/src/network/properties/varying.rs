@@ -1,0 +1,80 @@
+//! What varies on a link by itself: token buckets.
+
+use ratewire_net::spec::TokenBucket;
+use ratewire_units::{Bytes, Rate};
+
+use crate::document::{At, Entry, Table, Value};
+use crate::section::Section;
+
+/// Keys of what varies on a link; `None` means "not given here", an inner `None` is `"none"`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Variation {
+    pub policer: Option<At<Option<TokenBucket>>>,
+    pub shaper: Option<At<Option<TokenBucket>>>,
+}
+
+impl Variation {
+    /// Reads the keys; `packet` is the unit of sizes in packets.
+    pub fn read(section: &Section<'_>, packet: Bytes) -> Variation {
+        let bucket = |key| section.given(key, |entry| bucket(section, key, entry, packet));
+        Variation { policer: bucket("policer"), shaper: bucket("shaper") }
+    }
+
+    /// These keys, with those not given taken from `base`.
+    pub fn over(self, base: Variation) -> Variation {
+        Variation { policer: self.policer.or(base.policer), shaper: self.shaper.or(base.shaper) }
+    }
+}
+
+/// What links do that give no keys of what varies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsualVariation {
+    pub policer: Option<TokenBucket>,
+    pub shaper: Option<TokenBucket>,
+}
+
+impl UsualVariation {
+    /// Takes the defaults from the table of keys.
+    pub fn read(section: &Section<'_>, packet: Bytes) -> UsualVariation {
+        let bucket = |key| section.or_default(key, |entry| bucket(section, key, entry, packet));
+        UsualVariation { policer: bucket("policer"), shaper: bucket("shaper") }
+    }
+}
+
+/// The table of a key whose other value is `"none"`, which is the inner `None`.
+fn table<'a>(
+    section: &Section<'_>,
+    key: &'static str,
+    entry: &'a Entry,
+) -> Option<Option<&'a Table>> {
+    match &entry.item.value {
+        Value::Text(text) if text == "none" => Some(None),
+        Value::Table(table) => Some(Some(table)),
+        _ => {
+            section.refuse(key, &entry.item);
+            None
+        }
+    }
+}
+
+/// Reads `policer` or `shaper`.
+fn bucket(
+    section: &Section<'_>,
+    key: &'static str,
+    entry: &Entry,
+    packet: Bytes,
+) -> Option<Option<TokenBucket>> {
+    let Some(table) = table(section, key, entry)? else { return Some(None) };
+    let s = Section::new(section.context, &["bucket"], format!("`{key}`"), entry.key_span, table);
+    let (rate, burst) = (s.rate("rate"), s.size("burst"));
+    s.finish();
+    let (rate, burst) = (rate?, burst?.value.bytes(packet));
+    if rate.value == Rate::ZERO {
+        section
+            .context
+            .error(rate.span, format!("`rate` of `{key}` cannot be 0"))
+            .help("allowed: a rate above 0 such as \"10 Mbit/s\"");
+        return None;
+    }
+    Some(Some(TokenBucket { rate: rate.value, burst }))
+}
