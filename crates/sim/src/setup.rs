@@ -271,6 +271,7 @@ fn link_has_chance(link: &LinkSpec) -> bool {
         || link.pause.as_ref().is_some_and(by_flow)
         || loss_has_chance(&link.loss)
         || link.reorder.is_some()
+        || link.jitter.is_some()
 }
 
 fn loss_has_chance(loss: &Loss) -> bool {

@@ -21,6 +21,7 @@ mod balance;
 mod bucket;
 mod end_flags;
 mod events;
+mod jitter;
 mod line;
 mod links;
 mod loss;
@@ -31,6 +32,7 @@ mod transmission;
 
 pub(crate) use bucket::{Bucket, Shaper};
 pub(crate) use end_flags::EndFlags;
+use jitter::Jitter;
 pub(crate) use line::DelayLineId;
 pub(crate) use links::Links;
 pub(crate) use loss::LossState;
@@ -119,6 +121,7 @@ impl Link {
                 reorder: spec.reorder,
                 token_policer: spec.policer.as_ref().map(Bucket::new),
                 shaper: spec.shaper.as_ref().map(Shaper::new),
+                jitter: spec.jitter.map(|jitter| Jitter::new(jitter, index, seed)),
                 ..RareParts::plain(index, seed)
             })
         });
@@ -298,18 +301,6 @@ impl Link {
     pub(crate) fn idle_per_byte(&self, now: Time) -> Option<SerialTime> {
         let is_idle = self.busy_until <= now && self.waiting() == 0 && !self.is_rare;
         self.per_byte.filter(|_| is_idle)
-    }
-
-    /// Counts a packet as sent, which will have left at this time; returns its arrival time.
-    #[inline]
-    pub(crate) fn send(&mut self, left: Time, busy: Duration, size: Bytes) -> Time {
-        self.busy_until = left;
-        self.busy += busy;
-        self.sent_bytes += size.get();
-        self.last_size = size.get() as u32;
-        // After a shortened delay, packets do not overtake each other.
-        self.last_arrival = self.last_arrival.max(left + self.delay);
-        self.last_arrival
     }
 
     /// Whether the first packet of the FIFO, if it is not started, may wait for one on a delay

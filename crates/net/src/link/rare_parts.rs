@@ -7,6 +7,7 @@ use ratewire_units::Time;
 
 use super::RareTally;
 use super::bucket::{Bucket, Shaper};
+use super::jitter::Jitter;
 use super::loss::LossState;
 use crate::packet::Label;
 use crate::policer::Policer;
@@ -48,6 +49,7 @@ pub(crate) struct RareParts {
     pub(crate) policer: Option<Box<Policer>>,
     pub(crate) token_policer: Option<Bucket>,
     pub(crate) shaper: Option<Shaper>,
+    pub(crate) jitter: Option<Jitter>,
     pub(crate) tally: RareTally,
 }
 
@@ -79,6 +81,7 @@ impl RareParts {
             policer: None,
             token_policer: None,
             shaper: None,
+            jitter: None,
             tally: RareTally::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! Transmission of packets: how long a link takes to send one, and what becomes of it on the way.
 
 use rand_core::Rng;
-use ratewire_units::{Duration, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use super::Link;
 use super::bucket::Shaper;
@@ -75,6 +75,30 @@ impl Link {
             Some(reorder) if unit(extra.random.next_u64()) < reorder.share => Fate::Late,
             _ => Fate::Arrives,
         }
+    }
+
+    /// Counts a packet as sent, which will have left at this time; returns its arrival time.
+    #[inline]
+    pub(crate) fn send(&mut self, left: Time, busy: Duration, size: Bytes) -> Time {
+        self.send_late(left, busy, size, Duration::ZERO)
+    }
+
+    /// As [`Link::send`], of a packet with this additional delay.
+    #[inline]
+    pub(crate) fn send_late(
+        &mut self,
+        left: Time,
+        busy: Duration,
+        size: Bytes,
+        late: Duration,
+    ) -> Time {
+        self.busy_until = left;
+        self.busy += busy;
+        self.sent_bytes += size.get();
+        self.last_size = size.get() as u32;
+        // After a shorter delay, packets do not overtake each other.
+        self.last_arrival = self.last_arrival.max(left + self.delay + late);
+        self.last_arrival
     }
 
     /// Arrival time of a packet that is sent next.

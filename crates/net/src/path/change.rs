@@ -137,7 +137,7 @@ impl Link {
         if let Some(at) = self.started.checked_sub(1) {
             // After a shortened delay it must not overtake the packet before it.
             let before = at.checked_sub(1).map_or(Time::ZERO, |at| self.fifo[at].time);
-            self.fifo[at].time = (free + self.delay).max(before);
+            self.fifo[at].time = (free + self.delay + self.last_jitter()).max(before);
             self.last_arrival = self.fifo[at].time;
         }
     }

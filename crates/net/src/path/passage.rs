@@ -256,7 +256,9 @@ impl Network {
             _ => {
                 self.launch_rare(now, id, label);
                 link = &mut self.links[id.index()];
-                link.transmit(now, label.size)
+                let (left, busy) = link.transmit(now, label.size);
+                let late = link.draw_jitter();
+                return link.send_late(left, busy, size, late);
             }
         };
         link.send(left, busy, size)

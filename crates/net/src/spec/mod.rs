@@ -10,7 +10,7 @@ use ratewire_laws::{Draw, LinkContext};
 use ratewire_units::{Bytes, Duration, Rate};
 
 pub use crate::queue::AnyDiscipline;
-pub use varying::{Change, Loss, Reorder, TokenBucket};
+pub use varying::{Change, LinkJitter, Loss, Reorder, TokenBucket};
 
 /// Index of a node in [`NetworkSpec::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -114,6 +114,8 @@ pub struct LinkSpec {
     pub strips: bool,
     /// Packets that arrive late, so that others overtake them.
     pub reorder: Option<Reorder>,
+    /// Random additional delay of each packet.
+    pub jitter: Option<LinkJitter>,
     /// Policer that holds senders to their headers; it has no effect on a link without a port.
     pub police: Option<PoliceSpec>,
     /// Policer before the queue: drops packets for which the bucket lacks tokens.
@@ -144,6 +146,7 @@ impl Default for LinkSpec {
             medium: None,
             strips: false,
             reorder: None,
+            jitter: None,
             police: None,
             policer: None,
             shaper: None,
@@ -159,9 +162,9 @@ impl LinkSpec {
         LinkContext { rate: self.service.mean_rate(), delay: self.delay, id: id.port_id(), draw }
     }
 
-    /// Whether the link is like most: it has a constant rate, and drops packets only from a full
-    /// queue. No packet is lost, late, policed, shaped or stripped of its header, and no medium is
-    /// shared.
+    /// Whether the link is like most: it has a constant rate and delay, and drops packets only from
+    /// a full queue. No packet is lost, late, policed, shaped, or stripped of its header, and no
+    /// medium is shared.
     pub fn is_plain(&self) -> bool {
         let has_no_trace = match &self.service {
             Service::Rate(_) => true,
@@ -173,6 +176,7 @@ impl LinkSpec {
             && self.discipline.is_passive()
             && !self.strips
             && self.reorder.is_none()
+            && self.jitter.is_none()
             && self.police.is_none()
             && self.policer.is_none()
             && self.shaper.is_none()

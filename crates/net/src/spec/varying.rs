@@ -1,4 +1,4 @@
-//! What varies on a link: losses, order, token buckets, and changes during a run.
+//! What varies on a link: losses, order, jitter, token buckets, and changes during a run.
 
 use ratewire_units::{Bytes, Duration, Rate};
 
@@ -33,6 +33,21 @@ pub struct Reorder {
     pub share: f64,
     /// Additional delay of such a packet.
     pub delay: Duration,
+}
+
+/// Random additional delay of each packet. Packets keep their order: one that would overtake others
+/// arrives with the last of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkJitter {
+    /// Uniform between zero and this delay.
+    Uniform(Duration),
+    /// Normal, and never below zero.
+    Normal {
+        /// Mean of the delay.
+        mean: Duration,
+        /// Its standard deviation.
+        deviation: Duration,
+    },
 }
 
 /// A token bucket, full at the start of the run. Packets count with the link's overhead.

@@ -57,6 +57,18 @@ fn losses() -> impl Strategy<Value = Loss> {
     ]
 }
 
+fn jitters() -> impl Strategy<Value = Option<LinkJitter>> {
+    let us = Duration::from_micros;
+    let jitter = prop_oneof![
+        (0u64..3000).prop_map(move |most| LinkJitter::Uniform(us(most))),
+        (0u64..3000, 0u64..3000).prop_map(move |(mean, deviation)| LinkJitter::Normal {
+            mean: us(mean),
+            deviation: us(deviation),
+        }),
+    ];
+    prop::option::weighted(0.3, jitter)
+}
+
 fn buckets() -> impl Strategy<Value = Option<TokenBucket>> {
     let bucket = (1u64..20, 0u64..5000).prop_map(|(mbps, burst)| TokenBucket {
         rate: Rate::from_mbps(mbps),
@@ -70,11 +82,13 @@ prop_compose! {
         service in services(), limit in limits(), discipline in disciplines(), loss in losses(),
         delay in 0u64..2000, overhead in 0u64..40, medium in prop::option::weighted(0.4, Just(MediumId(0))),
         late in prop::option::weighted(0.3, 0u64..3000), policer in buckets(), shaper in buckets(),
+        jitter in jitters(),
     ) -> LinkSpec {
         let (delay, overhead) = (Duration::from_micros(delay), Bytes::new(overhead));
         let reorder = late.map(|us| Reorder { share: 0.3, delay: Duration::from_micros(us) });
         LinkSpec {
             service, limit, discipline, loss, delay, overhead, medium, reorder, policer, shaper,
+            jitter,
             ..link(0, 1)
         }
     }

@@ -1,9 +1,11 @@
 //! What varies on a link: losses, queues and delays that change, and what a link does at random.
 
-use ratewire_net::spec::{Change, Limit, LinkId, Loss, TokenBucket};
-use ratewire_sim::record::{FlowCompleted, FlowSample, FlowStarted, LinkSample, Recorder};
+use ratewire_net::spec::{Change, Limit, LinkId, LinkJitter, Loss, TokenBucket};
+use ratewire_sim::record::{
+    FlowCompleted, FlowSample, FlowStarted, LinkSample, PacketSeen, Recorder,
+};
 use ratewire_sim::setup::Setup;
-use ratewire_units::{Bytes, Rate, Time};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::common::{refused, setup, warned};
 
@@ -22,26 +24,36 @@ fn change(more: &str) -> String {
     dumbbell("", &format!("[[change]]\nat = \"0.5 s\"\nlink = \"bottleneck\"\n{more}"))
 }
 
-/// Samples of the bottleneck.
+/// What is seen of the bottleneck.
 #[derive(Default)]
-struct Samples(Vec<LinkSample>);
+struct Seen {
+    samples: Vec<LinkSample>,
+    packets: Vec<PacketSeen>,
+}
 
-impl Recorder for Samples {
+impl Recorder for Seen {
     fn flow_started(&mut self, _: &FlowStarted<'_>) {}
     fn flow_sample(&mut self, _: &FlowSample) {}
     fn link_sample(&mut self, sample: &LinkSample) {
         if sample.link == LinkId(0) {
-            self.0.push(*sample);
+            self.samples.push(*sample);
         }
     }
     fn flow_completed(&mut self, _: &FlowCompleted) {}
+    fn packet(&mut self, seen: &PacketSeen) {
+        self.packets.push(*seen);
+    }
+}
+
+fn run(setup: &Setup) -> Seen {
+    assert_eq!(setup.network.links[0].name, "bottleneck");
+    let mut seen = Seen::default();
+    ratewire_sim::run(setup, &mut seen).expect("a run");
+    seen
 }
 
 fn samples(setup: &Setup) -> Vec<LinkSample> {
-    assert_eq!(setup.network.links[0].name, "bottleneck");
-    let mut samples = Samples::default();
-    ratewire_sim::run(setup, &mut samples).expect("a run");
-    samples.0
+    run(setup).samples
 }
 
 /// Times in seconds and changes of a link.
@@ -173,4 +185,43 @@ fn a_bucket_that_no_packet_passes_is_refused() {
     let half = format!("duplex = \"half\", shaper = {}", bucket("1 Mbit/s", "2 packets"));
     let said = refused(&dumbbell(&half, ""));
     assert!(said.contains("is on a half-duplex medium and has a shaper"), "{said}");
+}
+
+#[test]
+fn jitter_delays_by_0_to_5_ms_in_order() {
+    let more = "[transport]\nhandshake = false\n[options.fixed]\nrate = \"1 Mbit/s\"";
+    let mut setup = setup(&dumbbell("jitter = \"5 ms\"", more).replace("cubic", "fixed"));
+    assert!(setup.has_chance());
+    setup.captured_links = vec![LinkId(0)];
+    let times = |setup: &Setup| -> Vec<f64> {
+        run(setup).packets.iter().map(|seen| seen.packet.at.secs()).collect()
+    };
+    let varied = times(&setup);
+    setup.network.links[0].jitter = None;
+    let steady = times(&setup);
+    assert!(varied.len() > 70 && varied.is_sorted());
+    let late: Vec<f64> = varied.iter().zip(&steady).map(|(late, on_time)| late - on_time).collect();
+    assert!(late.iter().all(|late| (-1e-9..0.005).contains(late)), "{late:?}");
+    let mean = late.iter().sum::<f64>() / late.len() as f64;
+    assert!((mean - 0.0025).abs() < 4.0 * 0.005 / (12.0 * late.len() as f64).sqrt(), "{mean}");
+}
+
+#[test]
+fn jitter_is_a_time_or_a_normal_distribution() {
+    let with = |value: &str| dumbbell(&format!("jitter = {value}"), "");
+    let jitter = |value: &str| setup(&with(value)).network.links[0].jitter;
+    let ms = Duration::from_millis;
+    assert_eq!(jitter("\"none\""), None);
+    assert_eq!(jitter("\"0 s\""), None);
+    assert_eq!(jitter("\"5 ms\""), Some(LinkJitter::Uniform(ms(5))));
+    let normal = LinkJitter::Normal { mean: ms(5), deviation: ms(1) };
+    assert_eq!(jitter("{ mean = \"5 ms\", deviation = \"1 ms\" }"), Some(normal));
+    for (value, says) in [
+        ("5", "\"none\", a time, or { mean, deviation }"),
+        ("\"5 mss\"", "`jitter`: "),
+        ("{ mean = \"5 ms\" }", "needs the key `deviation`"),
+    ] {
+        let said = refused(&with(value));
+        assert!(said.contains(says), "{value}: {said}");
+    }
 }

@@ -100,6 +100,7 @@ pub(crate) fn finish(
             medium,
             strips: properties.law == Some(Router::Strips),
             reorder: properties.reorder.unwrap_or(usual.reorder),
+            jitter: properties.variation.jitter.map_or(usual.variation.jitter, |at| at.value),
             police,
             policer: buckets.policer,
             shaper: buckets.shaper,

@@ -1,7 +1,7 @@
-//! What varies on a link by itself: token buckets.
+//! What varies on a link by itself: jitter, token buckets.
 
-use ratewire_net::spec::TokenBucket;
-use ratewire_units::{Bytes, Rate};
+use ratewire_net::spec::{LinkJitter, TokenBucket};
+use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::document::{At, Entry, Table, Value};
 use crate::section::Section;
@@ -9,6 +9,7 @@ use crate::section::Section;
 /// Keys of what varies on a link; `None` means "not given here", an inner `None` is `"none"`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
+    pub jitter: Option<At<Option<LinkJitter>>>,
     pub policer: Option<At<Option<TokenBucket>>>,
     pub shaper: Option<At<Option<TokenBucket>>>,
 }
@@ -17,18 +18,27 @@ impl Variation {
     /// Reads the keys; `packet` is the unit of sizes in packets.
     pub fn read(section: &Section<'_>, packet: Bytes) -> Variation {
         let bucket = |key| section.given(key, |entry| bucket(section, key, entry, packet));
-        Variation { policer: bucket("policer"), shaper: bucket("shaper") }
+        Variation {
+            jitter: section.given("jitter", |entry| jitter(section, entry)),
+            policer: bucket("policer"),
+            shaper: bucket("shaper"),
+        }
     }
 
     /// These keys, with those not given taken from `base`.
     pub fn over(self, base: Variation) -> Variation {
-        Variation { policer: self.policer.or(base.policer), shaper: self.shaper.or(base.shaper) }
+        Variation {
+            jitter: self.jitter.or(base.jitter),
+            policer: self.policer.or(base.policer),
+            shaper: self.shaper.or(base.shaper),
+        }
     }
 }
 
 /// What links do that give no keys of what varies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsualVariation {
+    pub jitter: Option<LinkJitter>,
     pub policer: Option<TokenBucket>,
     pub shaper: Option<TokenBucket>,
 }
@@ -37,7 +47,11 @@ impl UsualVariation {
     /// Takes the defaults from the table of keys.
     pub fn read(section: &Section<'_>, packet: Bytes) -> UsualVariation {
         let bucket = |key| section.or_default(key, |entry| bucket(section, key, entry, packet));
-        UsualVariation { policer: bucket("policer"), shaper: bucket("shaper") }
+        UsualVariation {
+            jitter: section.or_default("jitter", |entry| jitter(section, entry)),
+            policer: bucket("policer"),
+            shaper: bucket("shaper"),
+        }
     }
 }
 
@@ -55,6 +69,26 @@ fn table<'a>(
             None
         }
     }
+}
+
+/// Reads `jitter`; a time is the most of a uniform delay.
+fn jitter(section: &Section<'_>, entry: &Entry) -> Option<Option<LinkJitter>> {
+    if let Value::Text(text) = &entry.item.value
+        && text != "none"
+    {
+        return match text.parse::<Duration>() {
+            Ok(most) => Some((!most.is_zero()).then_some(LinkJitter::Uniform(most))),
+            Err(e) => {
+                section.complain("jitter", &entry.item, &e.to_string());
+                None
+            }
+        };
+    }
+    let Some(table) = table(section, "jitter", entry)? else { return Some(None) };
+    let s = Section::new(section.context, &["jitter"], "`jitter`", entry.key_span, table);
+    let (mean, deviation) = (s.time("mean"), s.time("deviation"));
+    s.finish();
+    Some(Some(LinkJitter::Normal { mean: mean?.value, deviation: deviation?.value }))
 }
 
 /// Reads `policer` or `shaper`.
