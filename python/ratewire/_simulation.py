@@ -100,6 +100,12 @@ class LinkState:
     """Packets lost on the link."""
     marked: int
     """Packets marked (ECN)."""
+    duplicated: int
+    """Packets that arrived twice."""
+    outages: int
+    """How often the link went down."""
+    down_s: float
+    """Time for which the link was down, seconds."""
     pauses: int
     """How often the far end paused the link."""
     paused_s: float

@@ -172,6 +172,9 @@ impl Simulation {
         state.set_item("dropped_overflow", link.overflowed)?;
         state.set_item("lost", link.lost)?;
         state.set_item("marked", link.marked)?;
+        state.set_item("duplicated", link.duplicated)?;
+        state.set_item("outages", link.outages)?;
+        state.set_item("down_s", link.down.secs())?;
         state.set_item("pauses", link.pauses)?;
         state.set_item("paused_s", link.paused.secs())?;
         Ok(state)

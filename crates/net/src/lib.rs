@@ -19,6 +19,7 @@ pub mod random;
 mod route_store;
 mod scheduler;
 mod service;
+mod slab;
 pub mod spec;
 mod speed;
 

@@ -6,7 +6,8 @@ use ratewire_backpressure::frames::Control;
 use ratewire_transport::Ack;
 use ratewire_units::Time;
 
-use crate::packet::{Content, Label, Slab};
+use crate::packet::{Content, Label};
+use crate::slab::Slab;
 use crate::spec::LinkId;
 
 /// A packet seen at the far end of a link.
@@ -56,6 +57,8 @@ pub struct News {
     unblocked: Vec<LinkId>,
     /// Numbers of dropped packets whose bytes the caller keeps.
     dropped: Vec<u32>,
+    /// Numbers of packets whose bytes the caller keeps and of which there is one more copy.
+    copied: Vec<u32>,
     /// Packets with data that were dropped or lost, by flow.
     lost_data: BTreeMap<u32, u64>,
     /// Frames on captured links, and frames that pause captured links.
@@ -84,6 +87,14 @@ impl News {
     /// since the last call.
     pub fn take_dropped(&mut self) -> Vec<u32> {
         core::mem::take(&mut self.dropped)
+    }
+
+    /// Numbers of packets given to [`Network::carry`](crate::Network::carry) that a link has copied
+    /// since the last call, once a copy: one more packet of that number arrives or is dropped.
+    ///
+    /// To be called after each event, before the packet that it gives is removed.
+    pub fn take_copied(&mut self) -> Vec<u32> {
+        core::mem::take(&mut self.copied)
     }
 
     /// Packets with data of flows' senders that were dropped or lost since the last call, by flow
@@ -121,6 +132,11 @@ impl News {
     /// Notes the drop of a packet whose bytes the caller keeps.
     pub(crate) fn note_dropped(&mut self, kept: u32) {
         self.dropped.push(kept);
+    }
+
+    /// Notes a copy of a packet whose bytes the caller keeps.
+    pub(crate) fn note_copied(&mut self, kept: u32) {
+        self.copied.push(kept);
     }
 
     /// Notes the drop or loss of a packet with data.

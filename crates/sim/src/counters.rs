@@ -38,6 +38,36 @@ impl Pausing {
     }
 }
 
+/// What disturbed a link without a drop, and how often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Disturbances {
+    /// Number of times that the link went down.
+    pub outages: u64,
+    /// Time for which the link was down.
+    pub down: Duration,
+    /// Packets that arrived twice.
+    pub duplicated: u64,
+}
+
+impl core::ops::AddAssign for Disturbances {
+    fn add_assign(&mut self, more: Disturbances) {
+        self.outages += more.outages;
+        self.down += more.down;
+        self.duplicated += more.duplicated;
+    }
+}
+
+impl Disturbances {
+    /// Changes between two observations of a link.
+    pub(crate) fn between(before: &Observation, seen: &Observation) -> Disturbances {
+        Disturbances {
+            outages: seen.outages - before.outages,
+            down: seen.down.saturating_sub(before.down),
+            duplicated: seen.duplicated - before.duplicated,
+        }
+    }
+}
+
 /// Packets dropped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {

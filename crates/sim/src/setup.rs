@@ -272,6 +272,7 @@ fn link_has_chance(link: &LinkSpec) -> bool {
         || loss_has_chance(&link.loss)
         || link.reorder.is_some()
         || link.jitter.is_some()
+        || link.duplicate > 0.0
 }
 
 fn loss_has_chance(loss: &Loss) -> bool {

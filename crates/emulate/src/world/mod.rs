@@ -282,7 +282,10 @@ impl<'a> World<'a> {
                 self.cuts.change();
             } else if let Some((at, link)) = self.agenda.pop(now) {
                 self.events += 1;
-                if let Some(label) = self.network.on_event(at, link, &mut self.agenda) {
+                let arrived = self.network.on_event(at, link, &mut self.agenda);
+                let copied = self.network.news().take_copied();
+                copied.into_iter().for_each(|kept| self.bundles.copy(kept));
+                if let Some(label) = arrived {
                     self.arrive(at, &label);
                 }
             }

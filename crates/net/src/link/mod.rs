@@ -19,6 +19,7 @@ use crate::spec::{Limit, LinkSpec, MediumId, Service};
 
 mod balance;
 mod bucket;
+mod duplicate;
 mod end_flags;
 mod events;
 mod jitter;
@@ -31,6 +32,7 @@ mod tally;
 mod transmission;
 
 pub(crate) use bucket::{Bucket, Shaper};
+pub(crate) use duplicate::Duplicates;
 pub(crate) use end_flags::EndFlags;
 use jitter::Jitter;
 pub(crate) use line::DelayLineId;
@@ -121,6 +123,7 @@ impl Link {
                 reorder: spec.reorder,
                 token_policer: spec.policer.as_ref().map(Bucket::new),
                 shaper: spec.shaper.as_ref().map(Shaper::new),
+                duplicates: Duplicates::new(spec.duplicate, index, seed),
                 jitter: spec.jitter.map(|jitter| Jitter::new(jitter, index, seed)),
                 ..RareParts::plain(index, seed)
             })

@@ -26,6 +26,11 @@ pub(crate) struct RareTally {
     pub(crate) dropped_exceeding: u64,
     pub(crate) lost: u64,
     pub(crate) corrected: u64,
+    /// Copies that the link made.
+    pub(crate) duplicated: u64,
+    /// How often the link went down, and for how long it was down until the last change.
+    pub(crate) outages: u64,
+    pub(crate) down: Duration,
 }
 
 impl RareTally {
@@ -91,6 +96,12 @@ pub struct Observation {
     pub marked: u64,
     /// Packets that the policer passed with a corrected header.
     pub corrected: u64,
+    /// Packets that arrived twice.
+    pub duplicated: u64,
+    /// Number of times that the link went down.
+    pub outages: u64,
+    /// Time for which the link was down.
+    pub down: Duration,
     /// Number of times that the far end paused the link.
     pub pauses: u64,
     /// Time for which the link was paused.

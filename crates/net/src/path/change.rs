@@ -42,7 +42,7 @@ impl Network {
     }
 
     fn set_up(&mut self, now: Time, id: LinkId, up: bool, scheduler: &mut impl Scheduler) {
-        self.links.extra_mut(id).down = !up;
+        self.links.extra_mut(id).set_up(now, up);
         if up {
             return;
         }

@@ -11,6 +11,7 @@ pub(crate) mod network;
 mod passage;
 pub mod pathfinder;
 mod processing;
+mod rare_event;
 mod rare_passage;
 pub(crate) mod sending;
 mod switch;

@@ -4,7 +4,7 @@
 
 use rand_core::Rng;
 use ratewire_laws::Header;
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Time};
 
 use super::network::Network;
 use crate::link::{Link, RareTally, Tally};
@@ -13,8 +13,7 @@ use crate::policer::Policed;
 use crate::queue::{Arrival, Backlog, Departure, Head, Treatment};
 use crate::random::unit;
 use crate::scheduler::Scheduler;
-use crate::spec::{LinkId, MediumId};
-use crate::speed::delay_line::see_head;
+use crate::spec::LinkId;
 
 impl Network {
     /// Whether the link's policers, if there are any, let a packet pass to the port.
@@ -242,99 +241,6 @@ impl Network {
         }
         false
     }
-
-    /// Handles an event of a link that has something rare; returns a packet that goes on from the
-    /// far end.
-    pub(super) fn on_rare_event(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Option<Label> {
-        if let Some(medium) = self.links[id.index()].medium() {
-            self.on_medium_event(now, id, medium, scheduler);
-        }
-        let until = self.lines.known_until(self.links[id.index()].ends, now);
-        self.catch_up_if_due(until, id, scheduler);
-        if let Some(taken_in) = self.on_switch_event(now, id, scheduler) {
-            let link = &mut self.links[id.index()];
-            link.passed += 1;
-            link.schedule_head(id, scheduler);
-            return Some(taken_in);
-        }
-        let link = &mut self.links[id.index()];
-        if let Some(late) = link.take_late(now) {
-            link.passed += 1;
-            link.schedule_head(id, scheduler);
-            self.note_captured(now, id, late);
-            return Some(late);
-        }
-        let head = link.fifo.front().copied();
-        let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
-            // A packet that has just started may have scheduled its arrival already.
-            if link.next_event <= now {
-                link.schedule_head(id, scheduler);
-            }
-            return None;
-        };
-        if head.fate == Fate::Watched {
-            see_head(id, &mut self.links, &self.routes, &self.packets, &mut self.news);
-            return Some(self.links[id.index()].take_head(id, scheduler));
-        }
-        if head.fate != Fate::Arrives {
-            self.end_on_the_way(id, scheduler);
-            return None;
-        }
-        self.note_captured(now, id, head);
-        if self.links[id.index()].has_intake() {
-            self.await_intake(now, id, &head, scheduler);
-            let link = &mut self.links[id.index()];
-            link.pop_head();
-            link.schedule_head(id, scheduler);
-            return None;
-        }
-        Some(self.links[id.index()].take_head(id, scheduler))
-    }
-
-    /// Handles an event of a link on a medium, which may have become free.
-    #[cold]
-    fn on_medium_event(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        medium: MediumId,
-        scheduler: &mut impl Scheduler,
-    ) {
-        if let Some(extra) = self.links[id.index()].extra.as_deref_mut()
-            && extra.medium_free <= now
-        {
-            extra.medium_free = Time::NEVER;
-        }
-        self.contend(now, medium, scheduler);
-    }
-
-    /// Removes the packet at the head, which is lost, late or dropped.
-    #[cold]
-    fn end_on_the_way(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
-        let link = &mut self.links[id.index()];
-        let head = link.pop_head();
-        match head.fate {
-            Fate::Lost => link.note_lost(),
-            Fate::Late => link.put_aside(head),
-            Fate::Gone | Fate::Arrives | Fate::Watched => link.tally.gone -= 1,
-        }
-        link.schedule_head(id, scheduler);
-        if head.fate == Fate::Lost {
-            self.discard(&head);
-        }
-    }
-
-    #[inline]
-    fn note_captured(&mut self, now: Time, id: LinkId, label: Label) {
-        if self.links[id.index()].is_watched() {
-            self.news.note_captured(now, id, label, &self.packets);
-        }
-    }
 }
 
 impl Link {
@@ -358,21 +264,6 @@ impl Link {
             packet_time: self.packet_time(label.size),
             backlog: self.backlog(),
         }
-    }
-
-    /// Puts a late packet aside at the far end, until its delayed arrival.
-    fn put_aside(&mut self, mut label: Label) {
-        let Some(extra) = self.extra.as_deref_mut() else { return };
-        let delay = extra.reorder.map_or(Duration::ZERO, |reorder| reorder.delay);
-        label.time += delay;
-        label.fate = Fate::Arrives;
-        extra.late.push_back(label);
-    }
-
-    /// Removes and returns a late packet that arrives by now.
-    fn take_late(&mut self, now: Time) -> Option<Label> {
-        let late = &mut self.extra.as_deref_mut()?.late;
-        if late.front()?.time <= now { late.pop_front() } else { None }
     }
 }
 

@@ -114,6 +114,9 @@ pub struct LinkSpec {
     pub strips: bool,
     /// Packets that arrive late, so that others overtake them.
     pub reorder: Option<Reorder>,
+    /// Probability per packet of arriving twice. The copy takes no time of the link: it arrives
+    /// with its original, right behind it.
+    pub duplicate: f64,
     /// Random additional delay of each packet.
     pub jitter: Option<LinkJitter>,
     /// Policer that holds senders to their headers; it has no effect on a link without a port.
@@ -146,6 +149,7 @@ impl Default for LinkSpec {
             medium: None,
             strips: false,
             reorder: None,
+            duplicate: 0.0,
             jitter: None,
             police: None,
             policer: None,
@@ -163,8 +167,8 @@ impl LinkSpec {
     }
 
     /// Whether the link is like most: it has a constant rate and delay, and drops packets only from
-    /// a full queue. No packet is lost, late, policed, shaped, or stripped of its header, and no
-    /// medium is shared.
+    /// a full queue. No packet is lost, late, duplicated, policed, shaped, or stripped of its
+    /// header, and no medium is shared.
     pub fn is_plain(&self) -> bool {
         let has_no_trace = match &self.service {
             Service::Rate(_) => true,
@@ -176,6 +180,7 @@ impl LinkSpec {
             && self.discipline.is_passive()
             && !self.strips
             && self.reorder.is_none()
+            && self.duplicate == 0.0
             && self.jitter.is_none()
             && self.police.is_none()
             && self.policer.is_none()

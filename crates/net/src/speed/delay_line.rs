@@ -15,9 +15,10 @@ use ratewire_units::{Duration, Time};
 
 use crate::link::{DelayLineId, EndFlags, Link, Links};
 use crate::news::News;
-use crate::packet::{Fate, Label, Slab};
+use crate::packet::{Fate, Label};
 use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
+use crate::slab::Slab;
 use crate::spec::LinkId;
 use crate::speed::tuning::DELAY_LINES;
 

@@ -152,3 +152,16 @@ fn a_smaller_queue_keeps_what_waits_and_a_larger_one_takes_more() {
     assert_eq!(b.packets(), [0, 1, 2, 3, 9, 10, 13, 14, 15, 16, 17]);
     assert_eq!(b.stats(0).dropped_full, 2 + 3 + 2);
 }
+
+#[test]
+fn outages_are_counted_and_timed() {
+    let mut b = Bench::new(vec![link(0, 1)]);
+    for (at, up) in [(1, false), (2, false), (5, true), (6, true), (8, false)] {
+        b.change(ms(at), 0, Change::Up(up));
+    }
+    for (at, outages, down) in [(0, 0, 0), (3, 1, 2), (7, 1, 4), (10, 2, 6)] {
+        b.run(ms(at));
+        let seen = b.stats(0);
+        assert_eq!((seen.outages, seen.down), (outages, Duration::from_millis(down)), "{at} ms");
+    }
+}

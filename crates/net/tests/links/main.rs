@@ -6,6 +6,7 @@ mod buckets;
 mod changes;
 mod delays;
 mod disciplines;
+mod duplicates;
 mod jitter;
 mod lag;
 mod loss;

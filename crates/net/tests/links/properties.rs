@@ -82,13 +82,13 @@ prop_compose! {
         service in services(), limit in limits(), discipline in disciplines(), loss in losses(),
         delay in 0u64..2000, overhead in 0u64..40, medium in prop::option::weighted(0.4, Just(MediumId(0))),
         late in prop::option::weighted(0.3, 0u64..3000), policer in buckets(), shaper in buckets(),
-        jitter in jitters(),
+        jitter in jitters(), duplicate in prop_oneof![3 => Just(0.0), 1 => 0.0f64..1.0],
     ) -> LinkSpec {
         let (delay, overhead) = (Duration::from_micros(delay), Bytes::new(overhead));
         let reorder = late.map(|us| Reorder { share: 0.3, delay: Duration::from_micros(us) });
         LinkSpec {
             service, limit, discipline, loss, delay, overhead, medium, reorder, policer, shaper,
-            jitter,
+            jitter, duplicate,
             ..link(0, 1)
         }
     }
@@ -157,15 +157,17 @@ proptest! {
         b.run(ms(100_000));
         let mut gone = 0;
         let mut waiting = 0;
+        let mut duplicated = 0;
         for i in 0..count as u32 {
             let o = b.observe(i);
             let s = o;
             gone += s.drops();
+            duplicated += s.duplicated;
             waiting += u64::from(o.waiting_packets);
             prop_assert!(s.busy.secs() <= 100.0 + 1e-9);
         }
         prop_assert_eq!(b.network.in_flight(), waiting, "only what cannot leave is left");
-        prop_assert_eq!(sent, b.arrived.len() as u64 + gone + waiting);
+        prop_assert_eq!(sent + duplicated, b.arrived.len() as u64 + gone + waiting);
         for route in 0..=along as u32 {
             let order = b.arrived.iter().filter(|a| a.route == route).map(|a| a.packet);
             prop_assert!(!keeps_order || order.is_sorted(), "packets of a route overtake each other");

@@ -1,10 +1,10 @@
 //! Computes the figures of a run from the engine's counters.
 
 use ratewire_report::{
-    Conservation, DeadlockSummary, DelaySummary, EngineFigures, FlowSummary, LinkSummary,
-    PausingSummary, RunInfo, Summary,
+    Conservation, DeadlockSummary, DelaySummary, DisturbancesSummary, EngineFigures, FlowSummary,
+    LinkSummary, PausingSummary, RunInfo, Summary,
 };
-use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
+use ratewire_sim::outcome::{Disturbances, FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_statistics::{jain_index, max_min};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -83,6 +83,7 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     };
     summary.conservation = Conservation {
         sent_packets: outcome.packets.sent,
+        duplicated_packets: outcome.packets.duplicated,
         delivered_packets: outcome.packets.delivered,
         dropped_packets: outcome.packets.dropped,
         in_flight_packets: outcome.packets.in_flight,
@@ -163,5 +164,11 @@ fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, over: Duration) {
         paused_s: of.paused.secs(),
         frames: of.frames,
         overflowed: of.overflowed,
+    });
+    let of = &end.disturbances;
+    link.disturbances = (*of != Disturbances::default()).then(|| DisturbancesSummary {
+        outages: of.outages,
+        down_s: of.down.secs(),
+        duplicated: of.duplicated,
     });
 }

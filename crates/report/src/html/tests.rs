@@ -138,6 +138,21 @@ fn a_few_changes_are_marked_and_many_are_not() {
 }
 
 #[test]
+fn outages_and_duplicates_of_links_are_in_their_table() {
+    let with = |disturbances: Option<crate::DisturbancesSummary>| {
+        let mut run = run(info("xcp", 1, 1), 3, 1.0);
+        run.summary.links[0].disturbances = disturbances;
+        rendered(&Page::new(vec![run]))
+    };
+    let quiet = with(None);
+    assert!(!quiet.contains("Duplicates") && !quiet.contains(">Down<"));
+    let of = crate::DisturbancesSummary { outages: 3, down_s: 0.25, duplicated: 1_234 };
+    let page = with(Some(of));
+    assert!(page.contains(">Down<") && page.contains("250 ms in 3"), "{page}");
+    assert!(page.contains("Duplicates") && page.contains("1,234"));
+}
+
+#[test]
 fn two_worlds_share_a_colour_and_a_late_run_is_loud() {
     let in_world = |world, holds: Option<bool>| {
         let info = RunInfo { world, ..info("xcp", 1, 1) };

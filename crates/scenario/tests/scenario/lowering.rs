@@ -346,7 +346,7 @@ fn overrides_are_checked_like_the_file() {
         "error: unknown key `rat` in `bottleneck` of [topology]\n --> set:1:1\n  |\n\
          1 | bottleneck.rat=1 Mbit/s\n  | ^^^^^^^^^^^^^^\n  = help: did you mean `rate`?\n  \
          = help: known: rate, delay, overhead, queue, queue_rtt, discipline, loss, trace, duplex, \
-         medium, contention, law, police, reorder, reverse, pause, sockets, bursts, jitter, policer, shaper"
+         medium, contention, law, police, reorder, reverse, pause, sockets, bursts, jitter, duplicate, policer, shaper"
     );
     assert!(
         set("bottleneck.delay", "5").unwrap_err().to_string().contains("cannot be the number 5")

@@ -1,6 +1,7 @@
 //! What varies on a link: losses, queues and delays that change, and what a link does at random.
 
 use ratewire_net::spec::{Change, Limit, LinkId, LinkJitter, Loss, TokenBucket};
+use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, LinkSample, PacketSeen, Recorder,
 };
@@ -29,6 +30,7 @@ fn change(more: &str) -> String {
 struct Seen {
     samples: Vec<LinkSample>,
     packets: Vec<PacketSeen>,
+    outcome: Option<Outcome>,
 }
 
 impl Recorder for Seen {
@@ -48,7 +50,7 @@ impl Recorder for Seen {
 fn run(setup: &Setup) -> Seen {
     assert_eq!(setup.network.links[0].name, "bottleneck");
     let mut seen = Seen::default();
-    ratewire_sim::run(setup, &mut seen).expect("a run");
+    seen.outcome = Some(ratewire_sim::run(setup, &mut seen).expect("a run"));
     seen
 }
 
@@ -223,5 +225,40 @@ fn jitter_is_a_time_or_a_normal_distribution() {
     ] {
         let said = refused(&with(value));
         assert!(said.contains(says), "{value}: {said}");
+    }
+}
+
+/// A copy is no sign of loss: a receiver that says nothing new of it lets its sender go on.
+#[test]
+fn a_hundredth_of_the_packets_arrives_twice_and_the_flow_goes_on() {
+    let of = |duplicate: &str, law: &str| {
+        let text = dumbbell(&format!("duplicate = {duplicate}"), "size = \"3 MB\"");
+        let mut setup = setup(&text.replace("cubic", law));
+        setup.captured_links = vec![LinkId(0)];
+        let seen = run(&setup);
+        let outcome = seen.outcome.expect("an outcome");
+        let flow = outcome.flows[0].clone();
+        assert_eq!(flow.delivered, Bytes::new(3_000_000), "{law}");
+        assert!(outcome.packets.are_conserved());
+        let copies = |link: usize| outcome.links[link].disturbances.duplicated;
+        assert_eq!(copies(0) + copies(1), outcome.packets.duplicated, "both directions do it");
+        let (sent, copies) = (outcome.links[0].packets, copies(0));
+        assert_eq!(seen.packets.len() as u64, sent + copies, "copies are captured, too");
+        (copies, sent, flow)
+    };
+    for law in ["newreno", "cubic", "dctcp"] {
+        let (none, sent, alone) = of("0", law);
+        assert_eq!(none, 0);
+        let (copies, again, flow) = of("0.01", law);
+        let expected = again as f64 * 0.01;
+        assert!((copies as f64 - expected).abs() < 4.0 * (expected * 0.99).sqrt(), "{copies}");
+        assert_eq!(
+            (again, flow.retransmitted_packets),
+            (sent, alone.retransmitted_packets),
+            "{law}"
+        );
+        assert_eq!(flow.completed, alone.completed, "{law}");
+        let (all, ..) = of("1", law);
+        assert_eq!(all, sent);
     }
 }

@@ -100,6 +100,10 @@ pub(crate) fn finish(
             medium,
             strips: properties.law == Some(Router::Strips),
             reorder: properties.reorder.unwrap_or(usual.reorder),
+            duplicate: properties
+                .variation
+                .duplicate
+                .map_or(usual.variation.duplicate, |at| at.value),
             jitter: properties.variation.jitter.map_or(usual.variation.jitter, |at| at.value),
             police,
             policer: buckets.policer,

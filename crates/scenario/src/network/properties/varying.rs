@@ -1,4 +1,4 @@
-//! What varies on a link by itself: jitter, token buckets.
+//! What varies on a link by itself: jitter, duplicates, token buckets.
 
 use ratewire_net::spec::{LinkJitter, TokenBucket};
 use ratewire_units::{Bytes, Duration, Rate};
@@ -9,6 +9,7 @@ use crate::section::Section;
 /// Keys of what varies on a link; `None` means "not given here", an inner `None` is `"none"`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
+    pub duplicate: Option<At<f64>>,
     pub jitter: Option<At<Option<LinkJitter>>>,
     pub policer: Option<At<Option<TokenBucket>>>,
     pub shaper: Option<At<Option<TokenBucket>>>,
@@ -19,6 +20,7 @@ impl Variation {
     pub fn read(section: &Section<'_>, packet: Bytes) -> Variation {
         let bucket = |key| section.given(key, |entry| bucket(section, key, entry, packet));
         Variation {
+            duplicate: section.number("duplicate"),
             jitter: section.given("jitter", |entry| jitter(section, entry)),
             policer: bucket("policer"),
             shaper: bucket("shaper"),
@@ -28,6 +30,7 @@ impl Variation {
     /// These keys, with those not given taken from `base`.
     pub fn over(self, base: Variation) -> Variation {
         Variation {
+            duplicate: self.duplicate.or(base.duplicate),
             jitter: self.jitter.or(base.jitter),
             policer: self.policer.or(base.policer),
             shaper: self.shaper.or(base.shaper),
@@ -38,6 +41,7 @@ impl Variation {
 /// What links do that give no keys of what varies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsualVariation {
+    pub duplicate: f64,
     pub jitter: Option<LinkJitter>,
     pub policer: Option<TokenBucket>,
     pub shaper: Option<TokenBucket>,
@@ -48,6 +52,7 @@ impl UsualVariation {
     pub fn read(section: &Section<'_>, packet: Bytes) -> UsualVariation {
         let bucket = |key| section.or_default(key, |entry| bucket(section, key, entry, packet));
         UsualVariation {
+            duplicate: section.number_or("duplicate"),
             jitter: section.or_default("jitter", |entry| jitter(section, entry)),
             policer: bucket("policer"),
             shaper: bucket("shaper"),
