@@ -77,6 +77,8 @@ pub struct Setup {
     pub programs: Vec<ProgramSpec>,
     /// Whether the seed decided when some flows start.
     pub has_random_starts: bool,
+    /// Whether the seed decided when some links go down and come up.
+    pub has_random_outages: bool,
 }
 
 /// A run of ten seconds with seed 1: an empty network, nothing sampled, captured or followed.
@@ -107,6 +109,7 @@ impl Default for Setup {
             overlay: None,
             programs: Vec::new(),
             has_random_starts: false,
+            has_random_outages: false,
         }
     }
 }
@@ -196,6 +199,7 @@ impl Setup {
         let network = &self.network;
         self.traffic.iter().any(TrafficSpec::has_chance)
             || self.has_random_starts
+            || self.has_random_outages
             || jitter::links(self).next().is_some()
             || self.overlay.as_ref().is_some_and(|overlay| overlay.params.randomise)
             || network.links.iter().any(link_has_chance)

@@ -105,6 +105,13 @@ impl Wanted {
 
     /// Notes an error for each change that the link cannot make.
     fn check(&self, section: &Section<'_>, name: &str, properties: &Properties) {
+        if let (Some(up), Some(At { value: Some(_), .. })) = (self.up, properties.variation.outages)
+        {
+            section
+                .context
+                .error(up.span, format!("{name:?} goes down and comes up by its `outages`"))
+                .help("leave out one of the two");
+        }
         if let (Some(rate), Some(_)) = (self.rate, &properties.trace) {
             section
                 .context

@@ -4,6 +4,7 @@ pub(crate) mod changes;
 mod complete;
 mod finish;
 mod further;
+pub(crate) mod outages;
 mod pairs;
 pub(crate) mod properties;
 mod round_trips;

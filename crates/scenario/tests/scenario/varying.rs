@@ -8,7 +8,7 @@ use ratewire_sim::record::{
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::common::{refused, setup, warned};
+use crate::common::{refused, scenario, setup, warned};
 
 /// A dumbbell of one pair with further properties of its bottleneck, and further lines.
 fn dumbbell(bottleneck: &str, more: &str) -> String {
@@ -260,5 +260,88 @@ fn a_hundredth_of_the_packets_arrives_twice_and_the_flow_goes_on() {
         assert_eq!(flow.completed, alone.completed, "{law}");
         let (all, ..) = of("1", law);
         assert_eq!(all, sent);
+    }
+}
+
+/// Times for which a link is up, and down, in seconds; each ends within the run.
+fn spells(setup: &Setup, link: usize) -> [Vec<f64>; 2] {
+    let (mut spells, mut last) = ([Vec::new(), Vec::new()], Time::ZERO);
+    let of_it = setup.changes.iter().filter(|(_, id, _)| id.index() == link);
+    for (i, (at, _, change)) in of_it.enumerate() {
+        assert!(matches!(change, Change::Up(up) if *up == (i % 2 == 1)), "up and down in turn");
+        spells[i % 2].push(at.since(last).secs());
+        last = *at;
+    }
+    spells
+}
+
+#[test]
+fn outages_have_exponential_times() {
+    let text = dumbbell("outages = { up = \"5 s\", down = \"1 s\" }", "")
+        .replace("1 s\"\nlaw", "30 h\"\nlaw");
+    let scenario = scenario(&text);
+    let setup = scenario.setup(None, None).unwrap();
+    assert!(setup.has_chance());
+    let [up, down] = spells(&setup, 0);
+    for (spells, mean) in [(&up, 5.0), (&down, 1.0)] {
+        let n = spells.len() as f64;
+        assert!(n > 10_000.0);
+        // Four standard deviations of each figure; that of an exponential time is its mean.
+        let found = spells.iter().sum::<f64>() / n;
+        assert!((found / mean - 1.0).abs() < 4.0 / n.sqrt(), "{found} and not {mean}");
+        for times in [0.5, 1.0, 2.0, 3.0] {
+            let longer = spells.iter().filter(|time| **time > times * mean).count() as f64 / n;
+            let p = libm::exp(-times);
+            assert!((longer - p).abs() < 4.0 * (p * (1.0 - p) / n).sqrt(), "{times}: {longer}");
+        }
+    }
+    assert_ne!(up, spells(&setup, 1)[0], "each direction has its own");
+    assert_ne!(up, spells(&scenario.setup(None, Some(2)).unwrap(), 0)[0], "each seed has its own");
+    let other = text.replace(
+        "[[flow]]",
+        "[[link]]\nname = \"bottleneck.reverse\"\noutages = \"none\"\n[[flow]]",
+    );
+    let other = crate::common::setup(&other);
+    assert_eq!((spells(&other, 0)[0].clone(), spells(&other, 1)[0].len()), (up, 0));
+}
+
+#[test]
+fn a_link_is_down_and_drops_as_its_outages_say() {
+    let text = dumbbell(
+        "outages = { up = \"50 ms\", down = \"10 ms\" }",
+        "[options.fixed]\nrate = \"50 Mbit/s\"",
+    );
+    let setup = setup(&text.replace("cubic", "fixed"));
+    let [up, down] = spells(&setup, 0);
+    let outcome = run(&setup).outcome.expect("an outcome");
+    let (link, seen) = (&outcome.links[0], outcome.links[0].disturbances);
+    assert_eq!(seen.outages, up.len() as u64);
+    // The last outage may go on until the end.
+    let rest = if up.len() > down.len() { 1.0 - up.iter().chain(&down).sum::<f64>() } else { 0.0 };
+    assert!((seen.down.secs() - down.iter().sum::<f64>() - rest).abs() < 1e-9, "{seen:?}");
+    // A packet of 1.5 KB comes each 240 us.
+    let expected = seen.down.secs() / 240e-6;
+    assert!(
+        (link.drops.down as f64 / expected - 1.0).abs() < 0.05,
+        "{} {expected}",
+        link.drops.down
+    );
+}
+
+#[test]
+fn outages_that_cannot_be_are_refused() {
+    for (outages, more, says) in [
+        ("{ up = \"5 s\" }", "", "needs the key `down`"),
+        ("{ up = \"0 s\", down = \"1 s\" }", "", "`up` of `outages` cannot be 0 s"),
+        ("{ up = \"1 us\", down = \"100 ns\" }", "", "more than a million times"),
+        ("true", "", "\"none\" or { up, down }"),
+        (
+            "{ up = \"5 s\", down = \"1 s\" }",
+            "[[change]]\nat = \"1 ms\"\nlink = \"bottleneck\"\nup = true",
+            "\"bottleneck\" goes down and comes up by its `outages`",
+        ),
+    ] {
+        let said = refused(&dumbbell(&format!("outages = {outages}"), more));
+        assert!(said.contains(says), "{outages}: {said}");
     }
 }

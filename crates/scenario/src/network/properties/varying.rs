@@ -1,4 +1,4 @@
-//! What varies on a link by itself: jitter, duplicates, token buckets.
+//! What varies on a link by itself: outages, duplicates, jitter, token buckets.
 
 use ratewire_net::spec::{LinkJitter, TokenBucket};
 use ratewire_units::{Bytes, Duration, Rate};
@@ -6,9 +6,17 @@ use ratewire_units::{Bytes, Duration, Rate};
 use crate::document::{At, Entry, Table, Value};
 use crate::section::Section;
 
+/// Means of the exponential times for which a link is up and down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Outages {
+    pub up: Duration,
+    pub down: Duration,
+}
+
 /// Keys of what varies on a link; `None` means "not given here", an inner `None` is `"none"`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
+    pub outages: Option<At<Option<Outages>>>,
     pub duplicate: Option<At<f64>>,
     pub jitter: Option<At<Option<LinkJitter>>>,
     pub policer: Option<At<Option<TokenBucket>>>,
@@ -20,6 +28,7 @@ impl Variation {
     pub fn read(section: &Section<'_>, packet: Bytes) -> Variation {
         let bucket = |key| section.given(key, |entry| bucket(section, key, entry, packet));
         Variation {
+            outages: section.given("outages", |entry| outages(section, entry)),
             duplicate: section.number("duplicate"),
             jitter: section.given("jitter", |entry| jitter(section, entry)),
             policer: bucket("policer"),
@@ -30,6 +39,7 @@ impl Variation {
     /// These keys, with those not given taken from `base`.
     pub fn over(self, base: Variation) -> Variation {
         Variation {
+            outages: self.outages.or(base.outages),
             duplicate: self.duplicate.or(base.duplicate),
             jitter: self.jitter.or(base.jitter),
             policer: self.policer.or(base.policer),
@@ -41,6 +51,7 @@ impl Variation {
 /// What links do that give no keys of what varies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsualVariation {
+    pub outages: Option<Outages>,
     pub duplicate: f64,
     pub jitter: Option<LinkJitter>,
     pub policer: Option<TokenBucket>,
@@ -52,6 +63,7 @@ impl UsualVariation {
     pub fn read(section: &Section<'_>, packet: Bytes) -> UsualVariation {
         let bucket = |key| section.or_default(key, |entry| bucket(section, key, entry, packet));
         UsualVariation {
+            outages: section.or_default("outages", |entry| outages(section, entry)),
             duplicate: section.number_or("duplicate"),
             jitter: section.or_default("jitter", |entry| jitter(section, entry)),
             policer: bucket("policer"),
@@ -74,6 +86,25 @@ fn table<'a>(
             None
         }
     }
+}
+
+/// Reads `outages`.
+fn outages(section: &Section<'_>, entry: &Entry) -> Option<Option<Outages>> {
+    let Some(table) = table(section, "outages", entry)? else { return Some(None) };
+    let s = Section::new(section.context, &["outages"], "`outages`", entry.key_span, table);
+    let (up, down) = (s.time("up"), s.time("down"));
+    s.finish();
+    let (up, down) = (up?, down?);
+    for (key, time) in [("up", up), ("down", down)] {
+        if time.value.is_zero() {
+            section
+                .context
+                .error(time.span, format!("`{key}` of `outages` cannot be 0 s"))
+                .help("allowed: a mean time above 0 such as \"5 s\"");
+            return None;
+        }
+    }
+    Some(Some(Outages { up: up.value, down: down.value }))
 }
 
 /// Reads `jitter`; a time is the most of a uniform delay.
