@@ -59,9 +59,34 @@ impl RateTrace {
 /// When there is no row, a row has not two columns, a time is not later than the one before it, or
 /// a number is negative, not a number, or out of range (times to 9e6 s, rates to 1e9 Mbit/s).
 pub fn parse(file: &str, text: &str) -> Result<RateTrace, InputError> {
-    let mut steps: Vec<(Duration, Rate)> = Vec::new();
+    let (steps, period) = steps(file, text, &RATES)?;
+    Ok(RateTrace { steps, period })
+}
+
+/// What a trace of two columns holds beside its times.
+pub(crate) struct Values<T> {
+    /// Both columns in words.
+    pub(crate) columns: &'static str,
+    /// A file that means a steady value.
+    pub(crate) example: &'static str,
+    pub(crate) step: fn(&Row<'_>) -> Result<(Duration, T), InputError>,
+}
+
+const RATES: Values<Rate> = Values {
+    columns: "time in seconds, throughput in Mbit/s",
+    example: "a file with the single row \"0 10\" is a steady 10 Mbit/s",
+    step,
+};
+
+/// Reads the steps of a trace; returns them with the time after which the trace starts again.
+pub(crate) fn steps<T>(
+    file: &str,
+    text: &str,
+    values: &Values<T>,
+) -> Result<(Vec<(Duration, T)>, Duration), InputError> {
+    let mut steps: Vec<(Duration, T)> = Vec::new();
     for row in rows(file, text) {
-        let (time, rate) = step(&row)?;
+        let (time, value) = (values.step)(&row)?;
         if let Some((before, _)) = steps.last()
             && time <= *before
         {
@@ -71,32 +96,32 @@ pub fn parse(file: &str, text: &str) -> Result<RateTrace, InputError> {
                 "sort the rows by time, and keep one of those with the same time",
             ));
         }
-        steps.push((time, rate));
+        steps.push((time, value));
     }
-    let Some((shift, _)) = steps.first().copied() else {
+    let Some(shift) = steps.first().map(|(start, _)| *start) else {
         return Err(Location::whole(file).error(
             "no rows",
-            "rows of two columns: time in seconds, throughput in Mbit/s",
-            "a file with the single row \"0 10\" is a steady 10 Mbit/s",
+            format!("rows of two columns: {}", values.columns),
+            values.example,
         ));
     };
     for (start, _) in &mut steps {
         *start = start.saturating_sub(shift);
     }
     let period = steps[steps.len() - 1].0 + last_step(&steps);
-    Ok(RateTrace { steps, period })
+    Ok((steps, period))
 }
 
 fn step(row: &Row<'_>) -> Result<(Duration, Rate), InputError> {
     let remedy = "a single column of whole numbers is a Mahimahi trace: give the file as one";
-    let [time, rate] = row.exactly("time in seconds, throughput in Mbit/s", remedy)?;
+    let [time, rate] = row.exactly(RATES.columns, remedy)?;
     let time = row.seconds(time, "time")?;
     let mbps = row.number(rate, "throughput in Mbit/s", MAX_MBPS)?;
     Ok((time, Rate::from_bps((mbps * 1e6 + 0.5) as u64)))
 }
 
 /// The median of the steps' lengths, which the file gives for all but the last.
-fn last_step(steps: &[(Duration, Rate)]) -> Duration {
+fn last_step<T>(steps: &[(Duration, T)]) -> Duration {
     let mut lengths: Vec<u64> =
         steps.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0).ps()).collect();
     lengths.sort_unstable();

@@ -2,7 +2,9 @@
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::{arrivals, cdf, cooked, detect, graphml, mahimahi, sndlib_xml, topohub, topology};
+use crate::{
+    arrivals, cdf, cooked, delays, detect, graphml, mahimahi, sndlib_xml, topohub, topology,
+};
 
 /// Reads `data` as every kind of trace and table.
 ///
@@ -23,6 +25,12 @@ pub fn traces(data: &[u8]) {
         assert_eq!(trace.rate_at(Time::ZERO + last.0), last.1);
         let largest = trace.steps.iter().map(|step| step.1).max();
         assert!(Some(trace.mean_rate()) <= largest);
+    }
+    if let Ok(trace) = delays::parse("fuzz", &text) {
+        let last = trace.steps[trace.steps.len() - 1];
+        assert!(trace.steps[0].0.is_zero() && last.0 < trace.period);
+        let largest = trace.steps.iter().map(|step| step.1).max();
+        assert!(Some(trace.mean_delay()) <= largest);
     }
     if let Ok(sizes) = cdf::parse("fuzz", &text) {
         assert!(sizes.mean() >= 0.0 && sizes.points[sizes.points.len() - 1].1 == 1.0);

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`mahimahi`] | Mahimahi packet-delivery traces | [`mahimahi::LinkTrace`] |
 //! | [`cooked`] | Pensieve "cooked" bandwidth traces | [`cooked::RateTrace`] |
+//! | [`delays`] | delays over time, in the same form | [`delays::DelayTrace`] |
 //! | [`cdf`] | flow-size distributions, percent or probability | [`cdf::SizeCdf`] |
 //! | [`arrivals`] | flows from a file, Ratewire's own format | [`arrivals::FlowArrival`] |
 //! | [`graphml`] | Topology Zoo GraphML | [`topology::Topology`] |
@@ -22,6 +23,7 @@ pub mod arrivals;
 mod build;
 pub mod cdf;
 pub mod cooked;
+pub mod delays;
 pub mod detect;
 mod error;
 #[doc(hidden)]

@@ -112,6 +112,12 @@ impl Wanted {
                 .error(up.span, format!("{name:?} goes down and comes up by its `outages`"))
                 .help("leave out one of the two");
         }
+        if let (Some(delay), Some(_)) = (self.delay, &properties.delay_trace) {
+            section
+                .context
+                .error(delay.span, format!("the delay of {name:?} comes from a trace"))
+                .help("leave out the change of its delay, or its `delay_trace`");
+        }
         if let (Some(rate), Some(_)) = (self.rate, &properties.trace) {
             section
                 .context

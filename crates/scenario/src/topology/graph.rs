@@ -59,7 +59,7 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
             }
             if let Some(km) = edge.length_km {
                 let delay = At { value: propagation_delay(km), span: link.span };
-                properties.delay = Some(delay);
+                (properties.delay, properties.delay_trace) = (Some(delay), None);
             }
         }
         let count = parallel.entry((edge.a.min(edge.b), edge.a.max(edge.b))).or_insert(0);

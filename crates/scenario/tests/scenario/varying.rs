@@ -8,7 +8,7 @@ use ratewire_sim::record::{
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::common::{refused, scenario, setup, warned};
+use crate::common::{parse_with, refused, scenario, setup, warned};
 
 /// A dumbbell of one pair with further properties of its bottleneck, and further lines.
 fn dumbbell(bottleneck: &str, more: &str) -> String {
@@ -344,4 +344,73 @@ fn outages_that_cannot_be_are_refused() {
         let said = refused(&dumbbell(&format!("outages = {outages}"), more));
         assert!(said.contains(says), "{outages}: {said}");
     }
+}
+
+/// A dumbbell whose bottleneck, there and back, takes its delay from a file.
+fn traced(trace: &str, more: &str) -> Result<Setup, String> {
+    let text = dumbbell("delay_trace = \"x\"", more).replace("delay = \"10 ms\", ", "");
+    let scenario = parse_with(&text, &[("x", trace)]).map_err(|all| all.to_string())?;
+    Ok(scenario.setup(None, None).expect("a setup"))
+}
+
+#[test]
+fn a_trace_of_delays_becomes_changes_until_the_end() {
+    let setup = traced("7 10\n7.1 40\n7.3 10\n", "").unwrap();
+    let of_it = setup.changes.iter().filter(|(_, link, _)| link.index() == 0);
+    let found: Vec<(f64, f64)> = of_it
+        .map(|(at, _, change)| match change {
+            Change::Delay(delay) => (at.secs() * 1e3, delay.secs() * 1e3),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    // 10 ms for 0.1 s, 40 for 0.2 and 10 for 0.15, again from 0.45 s on.
+    let expected = [(0, 10), (100, 40), (300, 10), (550, 40), (750, 10)]
+        .map(|(at, ms)| (f64::from(at), f64::from(ms)));
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found.0 - expected.0).abs() < 1e-9 && found.1 == expected.1, "{found:?}");
+    }
+    // The mean counts where a propagation delay is needed: 100 Mbit/s for 2 (23.3 + 2) ms.
+    let mean = (10.0 * 0.25 + 40.0 * 0.2) / 0.45;
+    let link = &setup.network.links[0];
+    assert!((link.delay.secs() * 1e3 - mean).abs() < 1e-9, "{}", link.delay);
+    let bdp = 1e8 / 8.0 * 2.0 * (mean + 2.0) / 1e3;
+    assert!(matches!(link.limit, Limit::Bytes(room) if (room.as_f64() - bdp).abs() < 2.0));
+}
+
+#[test]
+fn packets_take_the_delay_of_the_trace_in_order() {
+    let more =
+        "[transport]\nhandshake = false\njitter = \"none\"\n[options.fixed]\nrate = \"1 Mbit/s\"";
+    let text = dumbbell("delay_trace = \"x\"", more).replace("delay = \"10 ms\", ", "");
+    let trace = [("x", "0 10\n0.25 40\n0.5 10\n0.75 10\n")];
+    let scenario = parse_with(&text.replace("cubic", "fixed"), &trace).unwrap();
+    let mut setup = scenario.setup(None, None).unwrap();
+    setup.captured_links = vec![LinkId(0)];
+    let arrivals: Vec<f64> = run(&setup).packets.iter().map(|seen| seen.packet.at.secs()).collect();
+    assert!(arrivals.is_sorted());
+    // A packet each 12 ms; 0.12 ms are for sending it on the bottleneck.
+    let start = arrivals[0] - 0.010;
+    for (i, at) in arrivals.iter().enumerate() {
+        let sent = start + 0.012 * i as f64;
+        let delay = if (0.25..0.5).contains(&sent) { 0.040 } else { 0.010 };
+        // Until 0.53 s packets of the shorter delay arrive with the last of the longer one.
+        let is_held = (0.5..0.53).contains(&sent);
+        assert!(is_held || (at - sent - delay).abs() < 1e-6, "packet {i}: {}", at - sent);
+    }
+}
+
+#[test]
+fn a_delay_from_a_trace_cannot_be_given_otherwise() {
+    let said =
+        traced("0 10\n", "[[change]]\nat = \"1 ms\"\nlink = \"*\"\ndelay = \"1 ms\"").unwrap_err();
+    assert!(said.contains("the delay of \"bottleneck\" comes from a trace"), "{said}");
+    let text = dumbbell("delay_trace = \"x\"", "");
+    let said = parse_with(&text, &[("x", "0 10\n")]).unwrap_err().to_string();
+    assert!(said.contains("`delay_trace` and `delay` exclude each other"), "{said}");
+    let said = traced("0\n", "").unwrap_err();
+    assert!(said.contains("x:1: found 1 column"), "{said}");
+    let fixed = "[[link]]\nname = \"bottleneck*\"\ndelay = \"3 ms\"";
+    let setup = traced("0 10\n1 20\n", fixed).unwrap();
+    assert!(setup.changes.is_empty() && setup.network.links[0].delay == Duration::from_millis(3));
 }

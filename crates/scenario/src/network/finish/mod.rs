@@ -4,6 +4,7 @@ mod buffers;
 mod drivers;
 mod media;
 mod room;
+mod steps;
 mod unused;
 mod varying;
 
@@ -21,6 +22,7 @@ use super::properties::queue::Queue;
 use super::properties::{Router, Trace};
 use buffers::PauseBuffers;
 use media::Media;
+use steps::Steps;
 use varying::Buckets;
 
 pub(crate) use drivers::keep_to_hosts;
@@ -58,16 +60,10 @@ pub(crate) fn finish(
                 Service::Opportunities(trace.clone())
             }
             Some(At { value: Trace::Rates(trace), span }) => {
-                let count = duration.ps() / trace.period.ps().max(1) + 1;
-                if count.saturating_mul(trace.steps.len() as u64) > MOST_STEPS {
-                    context
-                        .error(*span, "this trace changes the rate more than a million times")
-                        .help("shorten the run, or use a trace with longer steps");
-                } else {
-                    let link = LinkId(id as u32);
-                    changes.extend(steps(trace, link, duration));
-                }
-                Service::Rate(trace.steps[0].1)
+                let first = trace.steps[0].1;
+                let steps = Steps { steps: &trace.steps, period: trace.period, first };
+                changes.extend(steps.changes(context, *span, id, duration, Change::Rate));
+                Service::Rate(first)
             }
             None => Service::Rate(properties.rate.map_or(Rate::ZERO, |rate| rate.value)),
         };
@@ -83,6 +79,12 @@ pub(crate) fn finish(
             context
                 .error(link.span, format!("the link {:?} has no port to be policed", link.name))
                 .help("a policer holds senders to what a port granted: give the link a `law`");
+        }
+        if let (Some(trace), Some(At { value: first, span })) =
+            (&properties.delay_trace, properties.delay)
+        {
+            let steps = Steps { steps: &trace.steps, period: trace.period, first };
+            changes.extend(steps.changes(context, span, id, duration, Change::Delay));
         }
         let medium = media.of(context, net, id);
         let buckets = Buckets::of(rooms, link, largest, medium.is_some());
@@ -116,27 +118,6 @@ pub(crate) fn finish(
     warn_of_unread_round_trips(context, net);
     network.mediums = media.list;
     Finished { network, changes }
-}
-
-fn steps(
-    trace: &ratewire_inputs::cooked::RateTrace,
-    link: LinkId,
-    duration: Duration,
-) -> Vec<(Time, LinkId, Change)> {
-    let mut changes = Vec::new();
-    let mut from = Duration::ZERO;
-    let mut rate = trace.steps[0].1;
-    while from < duration {
-        for (start, next) in &trace.steps {
-            let at = from + *start;
-            if at < duration && *next != rate {
-                rate = *next;
-                changes.push((Time::ZERO + at, link, Change::Rate(rate)));
-            }
-        }
-        from += trace.period;
-    }
-    changes
 }
 
 /// Warns of each `queue_rtt` that no link's queue uses.
