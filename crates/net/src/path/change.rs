@@ -3,6 +3,7 @@
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::network::Network;
+use super::trail::DropReason;
 use crate::link::{DelayLineId, Link, LossState};
 use crate::scheduler::Scheduler;
 use crate::spec::{Change, LinkId, Loss};
@@ -60,7 +61,7 @@ impl Network {
             }
             extra.discipline.on_empty(now);
         }
-        dropped.iter().for_each(|label| self.discard(label));
+        dropped.iter().for_each(|label| self.discard(label, DropReason::Down));
     }
 
     fn change_rate(&mut self, now: Time, id: LinkId, rate: Rate, scheduler: &mut impl Scheduler) {

@@ -4,6 +4,7 @@
 use ratewire_units::{Duration, Time};
 
 use super::network::Network;
+use super::trail::DropReason;
 use crate::link::{Duplicates, Link};
 use crate::packet::{Body, Fate, Label};
 use crate::scheduler::Scheduler;
@@ -122,7 +123,7 @@ impl Network {
         }
         link.schedule_head(id, scheduler);
         if head.fate == Fate::Lost {
-            self.discard(&head);
+            self.discard(&head, DropReason::Lost);
         }
     }
 

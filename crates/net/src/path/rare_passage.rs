@@ -7,6 +7,7 @@ use ratewire_laws::Header;
 use ratewire_units::{Bytes, Time};
 
 use super::network::Network;
+use super::trail::DropReason;
 use crate::link::{Link, RareTally, Tally};
 use crate::packet::{Ecn, Fate, Label};
 use crate::policer::Policed;
@@ -26,7 +27,7 @@ impl Network {
             && !bucket.takes(now, on_wire)
         {
             extra.tally.dropped_exceeding += 1;
-            self.discard(&label);
+            self.discard(&label, DropReason::Exceeding);
             return false;
         }
         let Some(policer) = &mut extra.policer else { return true };
@@ -42,7 +43,7 @@ impl Network {
             return true;
         }
         extra.tally.dropped_policed += 1;
-        self.discard(&label);
+        self.discard(&label, DropReason::Policed);
         false
     }
 
@@ -168,14 +169,14 @@ impl Network {
         let Some(extra) = link.extra.as_deref_mut() else { return true };
         if extra.down {
             extra.tally.dropped_down += 1;
-            self.discard(label);
+            self.discard(label, DropReason::Down);
             return false;
         }
         let mut draw = || unit(extra.random.next_u64());
         let treatment = extra.discipline.on_arrival(&arrival, &mut draw);
         let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
-            self.discard(label);
+            self.discard(label, DropReason::Early);
         }
         passes
     }
@@ -237,7 +238,7 @@ impl Network {
                 link.started += 1;
                 link.tally.gone += 1;
             }
-            self.discard(&dropped);
+            self.discard(&dropped, DropReason::Early);
         }
         false
     }

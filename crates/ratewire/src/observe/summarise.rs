@@ -1,5 +1,6 @@
 //! Computes the figures of a run from the engine's counters.
 
+use ratewire_net::DropReason;
 use ratewire_report::{
     Conservation, DeadlockSummary, DelaySummary, DisturbancesSummary, EngineFigures, FlowSummary,
     LinkSummary, PausingSummary, RunInfo, Summary,
@@ -144,12 +145,12 @@ fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, over: Duration) {
     link.queue_bytes_mean = end.queue_bytes_mean;
     link.queue_bytes_max = end.queue_bytes_max.get();
     let reasons = [
-        ("queue full", end.drops.full),
-        ("early (queue discipline)", end.drops.early),
-        ("lost on the link", end.drops.lost),
-        ("link down", end.drops.down),
-        ("policed", end.drops.policed),
-        ("over the policer's rate", end.drops.exceeding),
+        (DropReason::Full, end.drops.full),
+        (DropReason::Early, end.drops.early),
+        (DropReason::Lost, end.drops.lost),
+        (DropReason::Down, end.drops.down),
+        (DropReason::Policed, end.drops.policed),
+        (DropReason::Exceeding, end.drops.exceeding),
     ];
     let counted = reasons.into_iter().filter(|(_, n)| *n > 0);
     link.drops = counted.map(|(reason, n)| (reason.to_string(), n)).collect();
