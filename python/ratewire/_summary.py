@@ -337,6 +337,8 @@ class Fidelity:
     """Packets that hosts' kernels refused."""
     stray: int
     """Packets for no host of the scenario."""
+    expired: int
+    """Packets whose time to live ended at a router."""
     unread_headers: int
     """Packets with a congestion header that no port's law can read."""
     plain_connections: int

@@ -74,6 +74,8 @@ pub(crate) struct Leaving {
     /// Congestion header with which they arrive.
     header: Header,
     marked: bool,
+    /// Number of routers that have forwarded them.
+    routers: u32,
 }
 
 impl Bundle {
@@ -205,9 +207,15 @@ impl Bundles {
     }
 
     /// Takes a packet that leaves the network.
-    pub(crate) fn leave(&mut self, kept: u32, header: Header, marked: bool) -> Leaving {
+    pub(crate) fn leave(
+        &mut self,
+        kept: u32,
+        header: Header,
+        marked: bool,
+        routers: u32,
+    ) -> Leaving {
         let PacketOfBundle { bundle, place, .. } = self.end(kept);
-        Leaving { bundle, first: place, count: 1, header, marked }
+        Leaving { bundle, first: place, count: 1, header, marked, routers }
     }
 
     /// Whether no packet is on its way.
@@ -256,6 +264,7 @@ impl Leaving {
         let fits = self.bundle == next.bundle
             && self.first + self.count == next.first
             && self.marked == next.marked
+            && self.routers == next.routers
             && self.header == next.header;
         if fits {
             self.count += next.count;
@@ -289,6 +298,7 @@ fn cut<'a>(
     if leaving.marked {
         packet::mark(headers);
     }
+    packet::forward(headers, leaving.routers);
     dialects.write(&leaving.header, total, headers, ip);
     packet::seal(headers, ip);
     if let Some(at) = bundle.shape.checksum().map(|at| ip + at) {

@@ -11,6 +11,9 @@ use crate::dialect::Dialects;
 use crate::packet::{self, Carrier, Shape};
 use crate::tun::{OFFLOAD, Offload};
 
+/// Number of routers that forward each packet.
+const ROUTERS: u32 = 3;
+
 const LAWS: [&str; 7] =
     ["xcp", "rcp", "piqi-rcp", "xcp@kernel", "rcp@kernel", "piqi-rcp@kernel", "jetmax@kernel"];
 static ALL: LazyLock<[Dialects; LAWS.len()]> = LazyLock::new(|| {
@@ -54,7 +57,8 @@ pub fn packets(data: &[u8]) -> bool {
         (0..copies).for_each(|_| bundles.copy(packet.kept));
         for _ in 0..=copies {
             payload.extend_from_slice(&came[start..start + len]);
-            let next = bundles.leave(packet.kept, header, choice >> (i % 5) & 2 == 2);
+            let marked = choice >> (i % 5) & 2 == 2;
+            let next = bundles.leave(packet.kept, header, marked, ROUTERS);
             if !leaving.as_mut().is_some_and(|last| last.joined(&next)) {
                 left.extend(leaving.replace(next));
             }
@@ -73,6 +77,7 @@ pub fn packets(data: &[u8]) -> bool {
             let mut hidden = bytes.to_vec();
             hide_fields(&mut hidden, &out);
             assert_eq!((out.total, out.stream), (bytes.len(), shape.stream));
+            assert_eq!(bytes[8], came[8].saturating_sub(ROUTERS as u8), "the time to live");
             assert_eq!(packet::sum_of_header(bytes, out.ip), 0xffff, "the IP header's checksum");
             assert!(
                 !was_right || is_right(bytes, &out, &again),

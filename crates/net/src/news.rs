@@ -7,6 +7,7 @@ use ratewire_transport::Ack;
 use ratewire_units::Time;
 
 use crate::packet::{Content, Label};
+use crate::route_store::RouteStore;
 use crate::slab::Slab;
 use crate::spec::LinkId;
 
@@ -17,6 +18,8 @@ pub struct Captured {
     pub at: Time,
     /// The link.
     pub link: LinkId,
+    /// Number of links that it crossed before, each to a router that forwarded it.
+    pub crossed: u32,
     /// Label of the packet.
     pub label: Label,
     /// Body of the packet, and its header as the last router left it.
@@ -116,11 +119,19 @@ impl News {
 
     /// Notes a packet at the far end of a watched link.
     #[cold]
-    pub(crate) fn note_captured(&mut self, at: Time, link: LinkId, label: Label, packets: &Slab) {
+    pub(crate) fn note_captured(
+        &mut self,
+        at: Time,
+        link: LinkId,
+        label: Label,
+        routes: &RouteStore,
+        packets: &Slab,
+    ) {
+        let crossed = routes.crossed(&label);
         let content = *packets.content(label.content);
         let ack = packets.ack(label.content);
         self.is_any = true;
-        self.captured.push(Captured { at, link, label, content, ack });
+        self.captured.push(Captured { at, link, crossed, label, content, ack });
     }
 
     /// Notes that sockets waiting for room on this link may continue.

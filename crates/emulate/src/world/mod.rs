@@ -311,7 +311,8 @@ impl<'a> World<'a> {
         let number = self.bundles.stream(kept);
         let stream = self.streams[number as usize];
         self.note_arrived(at, number, kept);
-        let leaving = self.bundles.leave(kept, content.header, label.ecn == Ecn::Marked);
+        let (marked, routers) = (label.ecn == Ecn::Marked, stream.route.routers);
+        let leaving = self.bundles.leave(kept, content.header, marked, routers);
         let side = &mut self.sides[stream.to];
         let joined = side.leaving.as_mut().is_some_and(|last| last.joined(&leaving));
         if !joined {
@@ -396,6 +397,10 @@ impl<'a> World<'a> {
         let known = self.streams[number as usize];
         let ends = [host, known.to].map(|host| self.hosts[host].spec.node);
         if self.cuts.holds(ends, &bundle.shape.stream) {
+            return;
+        }
+        if !packet::outlives(bundle.clear(), known.route.routers) {
+            self.fidelity.expired += 1;
             return;
         }
         let own = &self.setup.network.links[known.route.first.index()];

@@ -130,7 +130,7 @@ impl Network {
     #[inline]
     fn note_captured(&mut self, now: Time, id: LinkId, label: Label) {
         if self.links[id.index()].is_watched() {
-            self.news.note_captured(now, id, label, &self.packets);
+            self.news.note_captured(now, id, label, &self.routes, &self.packets);
         }
     }
 }

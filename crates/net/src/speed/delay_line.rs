@@ -292,5 +292,5 @@ pub(crate) fn see_head(
 ) {
     let Some(head) = links[line.index()].fifo.get_mut(0) else { return };
     head.fate = Fate::Arrives;
-    news.note_captured(head.time, routes.current(head), *head, packets);
+    news.note_captured(head.time, routes.current(head), *head, routes, packets);
 }
