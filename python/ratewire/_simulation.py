@@ -197,14 +197,18 @@ class Simulation:
         rate: str | float | None = None,
         delay: str | float | None = None,
         up: bool | None = None,
+        loss: float | None = None,
+        queue: int | None = None,
     ) -> None:
         """Changes a link from now on.
 
         ``rate`` is text, such as ``5 Mbit/s``, or a number of bits per second. ``delay`` is text,
         such as ``20 ms``, or a number of seconds, and holds for packets that start from now on.
-        ``up=False`` takes the link down, which drops what waits and what arrives.
+        ``up=False`` takes the link down, which drops what waits and what arrives. ``loss`` is the
+        probability with which the link loses each packet that starts from now on. ``queue`` is the
+        room in its queue, in packets; packets that wait stay.
         """
-        self._native.set_link(name, rate, delay, up)
+        self._native.set_link(name, rate, delay, up, loss, queue)
 
     def finish(self) -> Results:
         """Runs to the end, and returns the results. The simulation is over.
