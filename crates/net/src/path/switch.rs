@@ -3,7 +3,7 @@
 use ratewire_units::{Bytes, Time};
 
 use super::network::Network;
-use super::rare_passage::pass;
+use super::rare::pass;
 use super::trail::DropReason;
 use crate::fabric::{Leaving, Wires};
 use crate::packet::Label;

@@ -3,10 +3,10 @@
 
 use ratewire_units::{Duration, Time};
 
-use super::network::Network;
-use super::trail::DropReason;
 use crate::link::{Duplicates, Link};
 use crate::packet::{Body, Fate, Label};
+use crate::path::network::Network;
+use crate::path::trail::DropReason;
 use crate::scheduler::Scheduler;
 use crate::spec::{LinkId, MediumId};
 use crate::speed::delay_line::see_head;
@@ -14,7 +14,7 @@ use crate::speed::delay_line::see_head;
 impl Network {
     /// Handles an event of a link that has something rare; returns a packet that goes on from the
     /// far end.
-    pub(super) fn on_rare_event(
+    pub(in crate::path) fn on_rare_event(
         &mut self,
         now: Time,
         id: LinkId,

@@ -6,10 +6,10 @@ use rand_core::Rng;
 use ratewire_laws::Header;
 use ratewire_units::{Bytes, Time};
 
-use super::network::Network;
-use super::trail::DropReason;
 use crate::link::{Link, RareTally, Tally};
 use crate::packet::{Ecn, Fate, Label};
+use crate::path::network::Network;
+use crate::path::trail::DropReason;
 use crate::policer::Policed;
 use crate::queue::{Arrival, Backlog, Departure, Head, Treatment};
 use crate::random::unit;
@@ -19,7 +19,7 @@ use crate::spec::LinkId;
 impl Network {
     /// Whether the link's policers, if there are any, let a packet pass to the port.
     #[cold]
-    pub(super) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
+    pub(in crate::path) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
         let link = &mut self.links[id.index()];
         let on_wire = link.on_wire(label.size);
         let Some(extra) = link.extra.as_deref_mut() else { return true };
@@ -50,7 +50,7 @@ impl Network {
     /// Handles the rare part of a departure: losses and reordering, the policer, and the removal of
     /// congestion headers.
     #[cold]
-    pub(super) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
+    pub(in crate::path) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
         let link = &mut self.links[id.index()];
         label.fate = link.draw_fate(now);
         let Some(extra) = link.extra.as_deref_mut() else { return };
@@ -66,7 +66,7 @@ impl Network {
     /// Handles the rest of an arrival at a link with a discipline, a medium or a trace, or at one
     /// that is down.
     #[cold]
-    pub(super) fn arrive_rare(
+    pub(in crate::path) fn arrive_rare(
         &mut self,
         now: Time,
         id: LinkId,
@@ -194,7 +194,7 @@ impl Network {
     /// Lets the discipline choose the next packet to leave and decide about it, until one is not
     /// dropped. Returns whether there is one.
     #[cold]
-    pub(super) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
+    pub(in crate::path) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
         while self.links[id.index()].waiting() > 0 {
             let link = &mut self.links[id.index()];
             let at = link.started;
@@ -269,7 +269,7 @@ impl Link {
 }
 
 /// Applies a discipline's decision to a packet; returns whether the packet goes on.
-pub(super) fn pass(
+pub(in crate::path) fn pass(
     tally: &mut Tally,
     rare: &mut RareTally,
     label: &mut Label,
