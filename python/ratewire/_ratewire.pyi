@@ -242,6 +242,8 @@ class Simulation:
         rate: str | float | None,
         delay: str | float | None,
         up: bool | None,
+        loss: float | None,
+        queue: int | None,
     ) -> None: ...
     def finish(self) -> Results: ...
 

@@ -91,13 +91,21 @@ class LinkState:
     dropped_down: int
     """Packets dropped because the link was down."""
     dropped_policed: int
-    """Packets dropped by the policer."""
+    """Packets dropped by the policer of congestion headers."""
+    dropped_exceeding: int
+    """Packets that exceeded the token bucket of the link's policer."""
     dropped_overflow: int
     """Packets dropped because the buffer that pauses the link was full."""
     lost: int
     """Packets lost on the link."""
     marked: int
     """Packets marked (ECN)."""
+    duplicated: int
+    """Packets that arrived twice."""
+    outages: int
+    """How often the link went down."""
+    down_s: float
+    """Time for which the link was down, seconds."""
     pauses: int
     """How often the far end paused the link."""
     paused_s: float
@@ -111,6 +119,7 @@ class LinkState:
             + self.dropped_early
             + self.dropped_down
             + self.dropped_policed
+            + self.dropped_exceeding
             + self.dropped_overflow
         )
 
@@ -188,14 +197,18 @@ class Simulation:
         rate: str | float | None = None,
         delay: str | float | None = None,
         up: bool | None = None,
+        loss: float | None = None,
+        queue: int | None = None,
     ) -> None:
         """Changes a link from now on.
 
         ``rate`` is text, such as ``5 Mbit/s``, or a number of bits per second. ``delay`` is text,
         such as ``20 ms``, or a number of seconds, and holds for packets that start from now on.
-        ``up=False`` takes the link down, which drops what waits and what arrives.
+        ``up=False`` takes the link down, which drops what waits and what arrives. ``loss`` is the
+        probability with which the link loses each packet that starts from now on. ``queue`` is the
+        room in its queue, in packets; packets that wait stay.
         """
-        self._native.set_link(name, rate, delay, up)
+        self._native.set_link(name, rate, delay, up, loss, queue)
 
     def finish(self) -> Results:
         """Runs to the end, and returns the results. The simulation is over.

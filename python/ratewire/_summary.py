@@ -141,6 +141,18 @@ class PausingSummary:
 
 
 @dataclass(frozen=True)
+class DisturbancesSummary:
+    """What disturbed a link without a drop."""
+
+    outages: int
+    """How often the link went down."""
+    down_s: float
+    """Time for which the link was down, seconds."""
+    duplicated: int
+    """Packets that arrived twice."""
+
+
+@dataclass(frozen=True)
 class LinkSummary:
     """The figures of one link direction and its queue."""
 
@@ -192,6 +204,8 @@ class LinkSummary:
     """Packets whose header the policer corrected, or that it dropped."""
     pausing: PausingSummary | None
     """Pauses of the link; ``None`` if it was never paused and sent no pause frames."""
+    disturbances: DisturbancesSummary | None
+    """Outages of the link, and packets that arrived twice; ``None`` without any."""
 
 
 @dataclass(frozen=True)
@@ -263,10 +277,12 @@ class OverlaySummary:
 
 @dataclass(frozen=True)
 class Conservation:
-    """Packets sent = delivered + dropped + in flight, checked in every run."""
+    """Packets sent + duplicated = delivered + dropped + in flight, checked in every run."""
 
     sent_packets: int
     """Packets that hosts sent."""
+    duplicated_packets: int
+    """Copies that links made of packets."""
     delivered_packets: int
     """Packets that reached their destination."""
     dropped_packets: int
@@ -327,6 +343,8 @@ class Fidelity:
     """Packets that hosts' kernels refused."""
     stray: int
     """Packets for no host of the scenario."""
+    expired: int
+    """Packets whose time to live ended at a router."""
     unread_headers: int
     """Packets with a congestion header that no port's law can read."""
     plain_connections: int

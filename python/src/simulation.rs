@@ -168,16 +168,21 @@ impl Simulation {
         state.set_item("dropped_early", link.dropped_early)?;
         state.set_item("dropped_down", link.dropped_down)?;
         state.set_item("dropped_policed", link.dropped_policed)?;
+        state.set_item("dropped_exceeding", link.dropped_exceeding)?;
         state.set_item("dropped_overflow", link.overflowed)?;
         state.set_item("lost", link.lost)?;
         state.set_item("marked", link.marked)?;
+        state.set_item("duplicated", link.duplicated)?;
+        state.set_item("outages", link.outages)?;
+        state.set_item("down_s", link.down.secs())?;
         state.set_item("pauses", link.pauses)?;
         state.set_item("paused_s", link.paused.secs())?;
         Ok(state)
     }
 
     /// Changes a link: all that is not `None`, or nothing if one value is wrong.
-    #[pyo3(signature = (link, rate, delay, up))]
+    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (link, rate, delay, up, loss, queue))]
     fn set_link(
         &self,
         py: Python<'_>,
@@ -185,13 +190,23 @@ impl Simulation {
         rate: Option<Quantity>,
         delay: Option<Quantity>,
         up: Option<bool>,
+        loss: Option<f64>,
+        queue: Option<u32>,
     ) -> PyResult<()> {
-        if rate.is_none() && delay.is_none() && up.is_none() {
-            return Err(PyValueError::new_err("nothing to set\n  help: give rate, delay or up"));
+        let is_empty = rate.is_none() && delay.is_none() && up.is_none();
+        if is_empty && loss.is_none() && queue.is_none() {
+            let help = "give rate, delay, up, loss or queue";
+            return Err(PyValueError::new_err(format!("nothing to set\n  help: {help}")));
         }
         self.with(py, |simulation| {
             let rate = rate.map(|rate| rate.rate("rate")).transpose()?;
             let delay = delay.map(|delay| delay.time("delay")).transpose()?;
+            if let Some(loss) = loss {
+                simulation.set_loss(link, loss)?;
+            }
+            if let Some(queue) = queue {
+                simulation.set_queue(link, queue)?;
+            }
             if let Some(rate) = rate {
                 simulation.set_rate(link, rate)?;
             }

@@ -83,6 +83,21 @@ def test_links_change_between_steps(small: Path) -> None:
     assert len(results.flows) > 0
 
 
+def test_losses_and_queues_change_between_steps(small: Path) -> None:
+    simulation = ratewire.Simulation(small, law="newreno")
+    simulation.run_until(0.5)
+    before = simulation.link("bottleneck")
+    simulation.set_link("bottleneck", loss=0.5, queue=0)
+    simulation.run_until(1.5)
+    after = simulation.link("bottleneck")
+    assert before.lost == 0
+    assert after.lost > 0.2 * (after.sent_packets - before.sent_packets)
+    assert after.queue_packets == 0
+    with pytest.raises(ratewire.SettingError, match="no probability"):
+        simulation.set_link("bottleneck", loss=2)
+    simulation.finish()
+
+
 def test_mistakes_are_told(small: Path) -> None:
     simulation = ratewire.Simulation(small)
     with pytest.raises(ratewire.SettingError, match="no flow is called"):

@@ -16,6 +16,7 @@ pub(crate) const MAX_LEN: usize = IPV4_LEN + MAX_HEADER + TCP_LEN + TCP_OPTIONS_
 pub(crate) const MAX_PACKET: usize = u16::MAX as usize;
 
 const DONT_FRAGMENT: u16 = 0x4000;
+/// Time to live with which hosts send, as Linux does.
 const TTL: u8 = 64;
 const TCP: u8 = 6;
 /// IP protocol number for experiments (RFC 3692), used for laws without a number of their own.
@@ -45,6 +46,8 @@ pub(crate) struct Flow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) size: u32,
+    /// Number of routers that have forwarded it.
+    pub(crate) routers: u32,
     pub(crate) ecn: Ecn,
     pub(crate) header: Header,
     pub(crate) load: Load,
@@ -62,6 +65,7 @@ impl From<&Captured> for Packet {
     fn from(captured: &Captured) -> Packet {
         Packet {
             size: captured.label.size,
+            routers: captured.crossed,
             ecn: captured.label.ecn,
             header: captured.content.header,
             load: match (captured.content.body, captured.ack) {
@@ -110,7 +114,7 @@ pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut 
         0 => TCP,
         _ => flow.law.ip_protocol().unwrap_or(EXPERIMENT),
     };
-    ipv4(packet.ecn, total, protocol, &addresses, buf);
+    ipv4(packet, total, protocol, &addresses, buf);
     buf.extend_from_slice(&header[..header_len]);
 
     let [own, other] = ports(flow.id);
@@ -195,8 +199,8 @@ fn sack_option(sack: &SackBlocks, acknowledgement: u32) -> Vec<u8> {
     option
 }
 
-fn ipv4(ecn: Ecn, total: u16, protocol: u8, addresses: &[[u8; 4]; 2], buf: &mut Vec<u8>) {
-    let ecn = match ecn {
+fn ipv4(packet: &Packet, total: u16, protocol: u8, addresses: &[[u8; 4]; 2], buf: &mut Vec<u8>) {
+    let ecn = match packet.ecn {
         Ecn::NotCapable => 0b00,
         Ecn::Scalable => 0b01,
         Ecn::Capable => 0b10,
@@ -207,7 +211,9 @@ fn ipv4(ecn: Ecn, total: u16, protocol: u8, addresses: &[[u8; 4]; 2], buf: &mut 
     // A packet that is never fragmented needs no identification (RFC 6864).
     buf.extend_from_slice(&[0; 2]);
     buf.extend_from_slice(&DONT_FRAGMENT.to_be_bytes());
-    buf.extend_from_slice(&[TTL, protocol, 0, 0]);
+    // No simulated packet expires.
+    let ttl = u32::from(TTL).saturating_sub(packet.routers).max(1) as u8;
+    buf.extend_from_slice(&[ttl, protocol, 0, 0]);
     buf.extend_from_slice(addresses.as_flattened());
     let checksum = fold(sum(&buf[..IPV4_LEN]));
     buf[10..12].copy_from_slice(&checksum.to_be_bytes());

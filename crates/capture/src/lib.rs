@@ -37,6 +37,7 @@
 //! |---|---|
 //! | addresses | 10.x.y.z: the node's index, its low 24 bits |
 //! | ECN | not capable 0, capable 2, marked 3 |
+//! | time to live | 64, one less for each router that has forwarded the packet, and at least 1 |
 //! | IP protocol | 6, 200 before an XCP header, 253 before another law's |
 //! | ports | 49152 + bits 0 to 13 of the flow's number (sender), 49152 + bits 14 to 27 (receiver) |
 //! | sequence number | SYN 0, data the stream offset + 1, acknowledgements 1; low 32 bits |

@@ -24,7 +24,7 @@ fn xcp() -> XcpHeader {
 }
 
 fn packet(size: u32, header: Header, load: Load) -> Packet {
-    Packet { size, ecn: Ecn::NotCapable, header, load }
+    Packet { size, routers: 0, ecn: Ecn::NotCapable, header, load }
 }
 
 fn data(offset: u64, payload: u32) -> Load {
@@ -144,6 +144,16 @@ fn the_handshake_offers_sack_and_a_scaled_window() {
 }
 
 #[test]
+fn the_time_to_live_falls_with_each_router_and_not_below_1() {
+    for (routers, ttl) in [(0, 64), (1, 63), (62, 2), (63, 1), (64, 1), (1_000, 1)] {
+        let sent = Packet { routers, ..packet(40, Header::None, Load::Open) };
+        let (bytes, _) = bytes(&sent, false);
+        assert_eq!(bytes[8], ttl, "{routers} routers");
+        assert!(checksum_holds(bytes[..20].iter().copied()), "{routers} routers");
+    }
+}
+
+#[test]
 fn sequence_numbers_and_ranges_wrap_at_32_bits() {
     let (segment, _) = bytes(&packet(1500, Header::None, data(0xffff_ffff, 1460)), false);
     assert_eq!(segment[24..28], [0; 4]);
@@ -246,11 +256,12 @@ fn any_header() -> impl Strategy<Value = Header> {
 prop_compose! {
     fn any_packet()(
         size in prop_oneof![0..3_000_u32, any::<u32>()],
+        routers in 0u32..1_000,
         ecn in prop::sample::select(vec![Ecn::NotCapable, Ecn::Capable, Ecn::Marked]),
         header in any_header(),
         load in any_load(),
     ) -> Packet {
-        Packet { size, ecn, header, load }
+        Packet { size, routers, ecn, header, load }
     }
 }
 

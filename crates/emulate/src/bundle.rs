@@ -43,6 +43,8 @@ struct PacketOfBundle {
     bundle: u32,
     /// Number of the packet in its bundle.
     place: u32,
+    /// Copies of it that are on their way, besides itself.
+    copies: u32,
 }
 
 /// All packets on their way.
@@ -72,6 +74,8 @@ pub(crate) struct Leaving {
     /// Congestion header with which they arrive.
     header: Header,
     marked: bool,
+    /// Number of routers that have forwarded them.
+    routers: u32,
 }
 
 impl Bundle {
@@ -141,7 +145,7 @@ impl Bundles {
             }
         };
         for (place, entering) in entering.iter_mut().enumerate() {
-            let packet = PacketOfBundle { bundle: id, place: place as u32 };
+            let packet = PacketOfBundle { bundle: id, place: place as u32, copies: 0 };
             entering.kept = match self.free_packets.pop() {
                 Some(number) => {
                     self.packets[number as usize] = packet;
@@ -177,18 +181,41 @@ impl Bundles {
         DataRange { sequence, opens: tcp[FLAGS] & SYN != 0, payload }
     }
 
+    /// Notes a copy of a packet: it leaves the network, or is dropped, once more.
+    pub(crate) fn copy(&mut self, kept: u32) {
+        let packet = &mut self.packets[kept as usize];
+        packet.copies += 1;
+        if let Some(bundle) = &mut self.bundles[packet.bundle as usize] {
+            bundle.left += 1;
+        }
+    }
+
     /// Forgets a packet that was dropped.
     pub(crate) fn drop(&mut self, kept: u32) {
-        let bundle = self.packets[kept as usize].bundle;
-        self.free_packets.push(kept);
+        let bundle = self.end(kept).bundle;
         self.let_go(bundle, 1);
     }
 
+    /// Ends a packet, or one of its copies.
+    fn end(&mut self, kept: u32) -> PacketOfBundle {
+        let packet = &mut self.packets[kept as usize];
+        match packet.copies.checked_sub(1) {
+            Some(copies) => packet.copies = copies,
+            None => self.free_packets.push(kept),
+        }
+        *packet
+    }
+
     /// Takes a packet that leaves the network.
-    pub(crate) fn leave(&mut self, kept: u32, header: Header, marked: bool) -> Leaving {
-        let PacketOfBundle { bundle, place } = self.packets[kept as usize];
-        self.free_packets.push(kept);
-        Leaving { bundle, first: place, count: 1, header, marked }
+    pub(crate) fn leave(
+        &mut self,
+        kept: u32,
+        header: Header,
+        marked: bool,
+        routers: u32,
+    ) -> Leaving {
+        let PacketOfBundle { bundle, place, .. } = self.end(kept);
+        Leaving { bundle, first: place, count: 1, header, marked, routers }
     }
 
     /// Whether no packet is on its way.
@@ -237,6 +264,7 @@ impl Leaving {
         let fits = self.bundle == next.bundle
             && self.first + self.count == next.first
             && self.marked == next.marked
+            && self.routers == next.routers
             && self.header == next.header;
         if fits {
             self.count += next.count;
@@ -270,6 +298,7 @@ fn cut<'a>(
     if leaving.marked {
         packet::mark(headers);
     }
+    packet::forward(headers, leaving.routers);
     dialects.write(&leaving.header, total, headers, ip);
     packet::seal(headers, ip);
     if let Some(at) = bundle.shape.checksum().map(|at| ip + at) {

@@ -27,6 +27,8 @@ pub struct Fidelity {
     pub refused_by_hosts: u64,
     /// Packets for no host, or malformed ones.
     pub stray: u64,
+    /// Packets whose time to live does not suffice for their way.
+    pub expired: u64,
     /// Packets with a congestion header that no port's law can read.
     pub unread: u64,
     /// Ends of connections without their law, because the other end does not speak it.
@@ -54,6 +56,7 @@ impl Default for Fidelity {
             refused_by_devices: 0,
             refused_by_hosts: 0,
             stray: 0,
+            expired: 0,
             unread: 0,
             plain: 0,
             refused: 0,

@@ -11,16 +11,20 @@ use crate::dialect::Dialects;
 use crate::packet::{self, Carrier, Shape};
 use crate::tun::{OFFLOAD, Offload};
 
+/// Number of routers that forward each packet.
+const ROUTERS: u32 = 3;
+
 const LAWS: [&str; 7] =
     ["xcp", "rcp", "piqi-rcp", "xcp@kernel", "rcp@kernel", "piqi-rcp@kernel", "jetmax@kernel"];
 static ALL: LazyLock<[Dialects; LAWS.len()]> = LazyLock::new(|| {
     LAWS.map(|name| Dialects::of([AnyLaw::new(name, &[]).expect("a law")].iter()))
 });
 
-/// Reads `data` as bytes from a device, after a byte that says which packets are dropped, which are
-/// marked, and what ports change; returns whether it was a packet. Packets that leave the network
-/// are whole, have together the payload that came in, and have right checksums if the input had.
-/// What ports write is in the congestion header alone, and reads back equal.
+/// Reads `data` as bytes from a device, after a byte that says which packets are dropped, which
+/// arrive twice, which are marked, and what ports change; returns whether it was a packet. Packets
+/// that leave the network are whole, have together the payload that came in, and have right
+/// checksums if the input had. What ports write is in the congestion header alone, and reads back
+/// equal.
 ///
 /// # Panics
 /// If one of these does not hold.
@@ -49,10 +53,15 @@ pub fn packets(data: &[u8]) -> bool {
         }
         let start = shape.headers + i * usize::from(offload.payload.unwrap_or(0));
         let len = packet.size as usize - shape.headers;
-        payload.extend_from_slice(&came[start..start + len]);
-        let next = bundles.leave(packet.kept, header, choice >> (i % 5) & 2 == 2);
-        if !leaving.as_mut().is_some_and(|last| last.joined(&next)) {
-            left.extend(leaving.replace(next));
+        let copies = usize::from(choice >> (i % 4) & 8 == 8);
+        (0..copies).for_each(|_| bundles.copy(packet.kept));
+        for _ in 0..=copies {
+            payload.extend_from_slice(&came[start..start + len]);
+            let marked = choice >> (i % 5) & 2 == 2;
+            let next = bundles.leave(packet.kept, header, marked, ROUTERS);
+            if !leaving.as_mut().is_some_and(|last| last.joined(&next)) {
+                left.extend(leaving.replace(next));
+            }
         }
     }
     left.extend(leaving);
@@ -68,6 +77,7 @@ pub fn packets(data: &[u8]) -> bool {
             let mut hidden = bytes.to_vec();
             hide_fields(&mut hidden, &out);
             assert_eq!((out.total, out.stream), (bytes.len(), shape.stream));
+            assert_eq!(bytes[8], came[8].saturating_sub(ROUTERS as u8), "the time to live");
             assert_eq!(packet::sum_of_header(bytes, out.ip), 0xffff, "the IP header's checksum");
             assert!(
                 !was_right || is_right(bytes, &out, &again),

@@ -116,6 +116,19 @@ pub(crate) fn mark(bytes: &mut [u8]) {
     bytes[1] |= 3;
 }
 
+/// Offset of the time to live in an IP header.
+const TTL: usize = 8;
+
+/// Whether a packet's time to live is enough for this many routers.
+pub(crate) fn outlives(bytes: &[u8], routers: u32) -> bool {
+    u32::from(bytes[TTL]) > routers
+}
+
+/// Lowers the time to live as this many routers do that forward the packet (RFC 1812, 5.3.1).
+pub(crate) fn forward(bytes: &mut [u8], routers: u32) {
+    bytes[TTL] = u32::from(bytes[TTL]).saturating_sub(routers) as u8;
+}
+
 /// What carries a congestion header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carrier {

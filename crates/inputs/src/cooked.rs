@@ -18,7 +18,7 @@ use ratewire_units::quantity::RATE_UNITS;
 use ratewire_units::{Duration, Rate, Time};
 
 use crate::calendar;
-use crate::heading::{self, Heading, Unit, Wanted};
+use crate::heading::{self, Column, Heading, Unit, Wanted};
 use crate::location::{Location, finite, in_place_of_a_number};
 use crate::rows::{MAX_SECONDS, Row, rows};
 use crate::{InputError, Note};
@@ -30,14 +30,17 @@ const MAX_BPS: f64 = 1e15;
 /// milliseconds is later.
 const MAX_UNIX_SECONDS: f64 = 1e11;
 
+/// The column of times.
+pub(crate) const TIME: Wanted = Wanted {
+    what: "the time",
+    words: &["time", "t", "timestamp", "timestamps", "ts", "epoch", "unix", "elapsed"],
+    others: &["rtt", "trip", "delay", "latency", "loss"],
+    unit: Unit::Time,
+};
+
 /// The columns of a trace.
 pub(crate) const COLUMNS: [Wanted; 2] = [
-    Wanted {
-        what: "the time",
-        words: &["time", "t", "timestamp", "timestamps", "ts", "epoch", "unix", "elapsed"],
-        others: &["rtt", "trip", "delay", "latency", "loss"],
-        unit: Unit::Time,
-    },
+    TIME,
     Wanted {
         what: "the rate",
         words: &[
@@ -90,6 +93,26 @@ impl RateTrace {
     }
 }
 
+/// What a trace of two columns holds beside its times.
+pub(crate) struct Values<T> {
+    pub(crate) columns: [Wanted; 2],
+    /// Both columns in words, and a file that means a steady value.
+    pub(crate) usual: &'static str,
+    pub(crate) example: &'static str,
+    /// What to do if a row has other columns.
+    pub(crate) remedy: fn(&Row<'_>) -> &'static str,
+    /// Reads a field, which the heading tells of.
+    pub(crate) value: fn(&Row<'_>, &str, Column) -> Result<T, InputError>,
+}
+
+const RATES: Values<Rate> = Values {
+    columns: COLUMNS,
+    usual: "time in seconds, throughput in Mbit/s",
+    example: "a file with the single row \"0 10\" is a steady 10 Mbit/s",
+    remedy,
+    value: rate_of,
+};
+
 /// Reads a trace.
 ///
 /// # Errors
@@ -97,13 +120,27 @@ impl RateTrace {
 /// time is not later than the one before it, or a number is negative, not a number, or out of
 /// range (9e6 s after the first time, 1e15 bit/s).
 pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<RateTrace, InputError> {
+    let (steps, period) = steps(file, text, &RATES, notes)?;
+    Ok(RateTrace { steps, period })
+}
+
+/// The steps of a trace, and the time after which it starts again.
+type Steps<T> = (Vec<(Duration, T)>, Duration);
+
+/// Reads a trace of any values.
+pub(crate) fn steps<T>(
+    file: &str,
+    text: &str,
+    values: &Values<T>,
+    notes: &mut Vec<Note>,
+) -> Result<Steps<T>, InputError> {
     let mut all = rows(file, text).peekable();
-    let heading = heading::of(file, text, &mut all, &COLUMNS, notes)?;
+    let heading = heading::of(file, text, &mut all, &values.columns, notes)?;
     let mut first = None;
     let mut zone = None;
-    let mut steps: Vec<(Duration, Rate)> = Vec::new();
+    let mut steps: Vec<(Duration, T)> = Vec::new();
     for row in all {
-        let [time, rate] = heading.fields(&row, remedy(&row))?;
+        let [time, value] = heading.fields(&row, (values.remedy)(&row))?;
         let ps = match calendar::read(time) {
             Some((ps, of_row)) if *zone.get_or_insert(of_row) == of_row => ps,
             Some(_) => {
@@ -138,20 +175,20 @@ pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<RateTrace,
                 "cut the trace, or name the unit of its times in a heading such as \"time_ms\"",
             ));
         }
-        steps.push((start, rate_of(&row, rate, &heading)?));
+        steps.push((start, (values.value)(&row, value, heading.columns[1])?));
     }
     if steps.is_empty() {
         return Err(Location::whole(file).error(
             "no rows",
-            "rows of two columns: time in seconds, throughput in Mbit/s",
-            "a file with the single row \"0 10\" is a steady 10 Mbit/s",
+            format!("rows of two columns: {}", values.usual),
+            values.example,
         ));
     }
-    let [time, rate] = heading.unitless;
+    let [time, value] = heading.unitless;
     // Dates need no unit.
-    notes.extend(time.filter(|_| zone.is_none()).into_iter().chain(rate));
+    notes.extend(time.filter(|_| zone.is_none()).into_iter().chain(value));
     let period = steps[steps.len() - 1].0 + last_step(&steps);
-    Ok(RateTrace { steps, period })
+    Ok((steps, period))
 }
 
 fn remedy(row: &Row<'_>) -> &'static str {
@@ -182,15 +219,14 @@ fn time_of(row: &Row<'_>, field: &str, heading: &Heading<2>) -> Result<u128, Inp
     })
 }
 
-fn rate_of(row: &Row<'_>, field: &str, heading: &Heading<2>) -> Result<Rate, InputError> {
-    let scale = heading.columns[1].scale;
+fn rate_of(row: &Row<'_>, field: &str, Column { scale, .. }: Column) -> Result<Rate, InputError> {
     let unit = RATE_UNITS.iter().find(|(_, size)| *size == scale).map_or("bit/s", |(name, _)| name);
     let rate = row.number(field, &format!("throughput in {unit}"), MAX_BPS / scale)?;
     Ok(Rate::from_bps((rate * scale + 0.5) as u64))
 }
 
 /// The median of the steps' lengths, which the file gives for all but the last.
-fn last_step(steps: &[(Duration, Rate)]) -> Duration {
+fn last_step<T>(steps: &[(Duration, T)]) -> Duration {
     let mut lengths: Vec<u64> =
         steps.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0).ps()).collect();
     lengths.sort_unstable();

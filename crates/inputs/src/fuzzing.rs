@@ -3,7 +3,7 @@
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::{
-    arrivals, brite, cdf, cooked, detect, gml, graphml, mahimahi, node_link, rocketfuel,
+    arrivals, brite, cdf, cooked, delays, detect, gml, graphml, mahimahi, node_link, rocketfuel,
     sndlib_native, sndlib_xml, topology, trace,
 };
 
@@ -29,6 +29,12 @@ pub fn traces(data: &[u8]) {
         assert!(Some(trace.mean_rate()) <= largest);
     }
     let _ = trace::parse("fuzz", &text, &mut notes);
+    if let Ok(trace) = delays::parse("fuzz", &text, &mut notes) {
+        let last = trace.steps[trace.steps.len() - 1];
+        assert!(trace.steps[0].0.is_zero() && last.0 < trace.period);
+        let largest = trace.steps.iter().map(|step| step.1).max();
+        assert!(Some(trace.mean_delay()) <= largest);
+    }
     if let Ok(sizes) = cdf::parse("fuzz", &text, &mut notes) {
         assert!(sizes.mean() >= 0.0 && sizes.points[sizes.points.len() - 1].1 == 1.0);
         let mut before = Bytes::new(1);

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`mahimahi`] | Mahimahi packet-delivery traces | [`mahimahi::LinkTrace`] |
 //! | [`cooked`] | Pensieve "cooked" traces, and others of times and rates | [`cooked::RateTrace`] |
+//! | [`delays`] | delays over time, in the same form | [`delays::DelayTrace`] |
 //! | [`cdf`] | flow-size distributions, percent or probability | [`cdf::SizeCdf`] |
 //! | [`arrivals`] | flows in Ratewire's own format, HPCC's and htsim's | [`arrivals::FlowList`] |
 //! | [`graphml`] | GraphML of the Topology Zoo, networkx and yEd | [`topology::Topology`] |
@@ -30,6 +31,7 @@ mod build;
 mod calendar;
 pub mod cdf;
 pub mod cooked;
+pub mod delays;
 pub mod detect;
 mod error;
 #[doc(hidden)]

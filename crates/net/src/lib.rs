@@ -19,6 +19,7 @@ pub mod random;
 mod route_store;
 mod scheduler;
 mod service;
+mod slab;
 pub mod spec;
 mod speed;
 
@@ -29,7 +30,7 @@ pub use packet::{AckFlags, Beyond, Body, Content, Ecn, Label};
 pub use path::network::Network;
 pub use path::pathfinder;
 pub use path::sending::Address;
-pub use path::trail::{Hop, PauseWait, Tracer, Trail};
+pub use path::trail::{DropReason, Hop, PauseWait, Tracer, Trail};
 pub use prefetch::prefetch_bytes;
 pub use route_store::RouteId;
 pub use scheduler::Scheduler;

@@ -6,7 +6,9 @@ use ratewire_backpressure::frames::Control;
 use ratewire_transport::Ack;
 use ratewire_units::Time;
 
-use crate::packet::{Content, Label, Slab};
+use crate::packet::{Content, Label};
+use crate::route_store::RouteStore;
+use crate::slab::Slab;
 use crate::spec::LinkId;
 
 /// A packet seen at the far end of a link.
@@ -16,6 +18,8 @@ pub struct Captured {
     pub at: Time,
     /// The link.
     pub link: LinkId,
+    /// Number of links that it crossed before, each to a router that forwarded it.
+    pub crossed: u32,
     /// Label of the packet.
     pub label: Label,
     /// Body of the packet, and its header as the last router left it.
@@ -56,6 +60,8 @@ pub struct News {
     unblocked: Vec<LinkId>,
     /// Numbers of dropped packets whose bytes the caller keeps.
     dropped: Vec<u32>,
+    /// Numbers of packets whose bytes the caller keeps and of which there is one more copy.
+    copied: Vec<u32>,
     /// Packets with data that were dropped or lost, by flow.
     lost_data: BTreeMap<u32, u64>,
     /// Frames on captured links, and frames that pause captured links.
@@ -86,6 +92,14 @@ impl News {
         core::mem::take(&mut self.dropped)
     }
 
+    /// Numbers of packets given to [`Network::carry`](crate::Network::carry) that a link has copied
+    /// since the last call, once a copy: one more packet of that number arrives or is dropped.
+    ///
+    /// To be called after each event, before the packet that it gives is removed.
+    pub fn take_copied(&mut self) -> Vec<u32> {
+        core::mem::take(&mut self.copied)
+    }
+
     /// Packets with data of flows' senders that were dropped or lost since the last call, by flow
     /// ([`Address::generation`](crate::Address::generation)).
     pub fn take_lost_data(&mut self) -> BTreeMap<u32, u64> {
@@ -105,11 +119,19 @@ impl News {
 
     /// Notes a packet at the far end of a watched link.
     #[cold]
-    pub(crate) fn note_captured(&mut self, at: Time, link: LinkId, label: Label, packets: &Slab) {
+    pub(crate) fn note_captured(
+        &mut self,
+        at: Time,
+        link: LinkId,
+        label: Label,
+        routes: &RouteStore,
+        packets: &Slab,
+    ) {
+        let crossed = routes.crossed(&label);
         let content = *packets.content(label.content);
         let ack = packets.ack(label.content);
         self.is_any = true;
-        self.captured.push(Captured { at, link, label, content, ack });
+        self.captured.push(Captured { at, link, crossed, label, content, ack });
     }
 
     /// Notes that sockets waiting for room on this link may continue.
@@ -121,6 +143,11 @@ impl News {
     /// Notes the drop of a packet whose bytes the caller keeps.
     pub(crate) fn note_dropped(&mut self, kept: u32) {
         self.dropped.push(kept);
+    }
+
+    /// Notes a copy of a packet whose bytes the caller keeps.
+    pub(crate) fn note_copied(&mut self, kept: u32) {
+        self.copied.push(kept);
     }
 
     /// Notes the drop or loss of a packet with data.

@@ -22,6 +22,18 @@ pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
+/// Draws from the standard normal distribution (Box and Muller 1958), with portable functions.
+pub fn normal(random: &mut impl Rng) -> f64 {
+    let u = 1.0 - unit(random.next_u64());
+    let v = unit(random.next_u64());
+    libm::sqrt(-2.0 * libm::log(u)) * libm::cos(core::f64::consts::TAU * v)
+}
+
+/// Draws from the exponential distribution of mean 1, with portable functions.
+pub fn exponential(random: &mut impl Rng) -> f64 {
+    -libm::log(1.0 - unit(random.next_u64()))
+}
+
 /// A number in [0, 1) for this purpose: the only one of its stream.
 pub fn draw(seed: u64, purpose: &str, index: u64) -> f64 {
     unit(stream(seed, purpose, index).next_u64())

@@ -65,6 +65,13 @@ impl RouteStore {
         (label.hop as usize).checked_sub(2).and_then(|at| self.link_at(at as u32))
     }
 
+    /// Number of links that a packet crossed before its current one.
+    pub(crate) fn crossed(&self, label: &Label) -> u32 {
+        let before = (label.hop as usize).saturating_sub(1);
+        let crossed = self.table[..before].iter().rev().take_while(|link| **link != END);
+        crossed.count() as u32
+    }
+
     /// Prefetches a place in the table.
     #[inline]
     pub(crate) fn prefetch(&self, hop: u32) {

@@ -160,6 +160,7 @@ fn summary(setup: &Setup, fidelity: &Fidelity) -> FidelitySummary {
         dropped_by_devices: fidelity.refused_by_devices,
         refused_by_hosts: fidelity.refused_by_hosts,
         stray: fidelity.stray,
+        expired: fidelity.expired,
         unread_headers: fidelity.unread,
         plain_connections: fidelity.plain,
         refused_connections: fidelity.refused,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ratewire_net::spec::{Change, LinkId};
+use ratewire_net::spec::{Change, Limit, LinkId, Loss};
 use ratewire_net::{CapturedFrame, Observation};
 use ratewire_report::{RunInfo, World};
 use ratewire_scenario::Evaluator;
@@ -168,6 +168,25 @@ impl Simulation {
     /// An error if no link has this name.
     pub fn set_up(&mut self, link: &str, is_up: bool) -> Result<(), Error> {
         self.change(link, &Change::Up(is_up))
+    }
+
+    /// Sets the probability with which a link loses each packet that starts from now on.
+    ///
+    /// # Errors
+    /// An error if no link has this name, or if `share` is no probability.
+    pub fn set_loss(&mut self, link: &str, share: f64) -> Result<(), Error> {
+        if !(0.0..=1.0).contains(&share) {
+            return Err(refused("loss", format!("{share} is no probability from 0 to 1")));
+        }
+        self.change(link, &Change::Loss(Loss::Random(share)))
+    }
+
+    /// Sets the room in a link's queue, in packets. Packets that wait stay, even if they exceed it.
+    ///
+    /// # Errors
+    /// An error if no link has this name.
+    pub fn set_queue(&mut self, link: &str, packets: u32) -> Result<(), Error> {
+        self.change(link, &Change::Limit(Limit::Packets(packets)))
     }
 
     fn change(&mut self, link: &str, change: &Change) -> Result<(), Error> {

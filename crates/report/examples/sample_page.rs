@@ -293,6 +293,7 @@ fn summarise(
     let delivered = flows.iter().map(|f| (f.delivered / PACKET) as u64).sum::<u64>();
     summary.conservation = Conservation {
         sent_packets: delivered * 2 + drops + 420,
+        duplicated_packets: 0,
         delivered_packets: delivered * 2,
         dropped_packets: drops,
         in_flight_packets: 420,

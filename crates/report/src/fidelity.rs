@@ -39,6 +39,8 @@ pub struct FidelitySummary {
     pub refused_by_hosts: u64,
     /// Packets for no host of the scenario.
     pub stray: u64,
+    /// Packets whose time to live ended at a router.
+    pub expired: u64,
     /// Packets with a congestion header that no port's law can read.
     pub unread_headers: u64,
     /// Connection ends whose peer does not support their law.
@@ -93,6 +95,7 @@ impl FidelitySummary {
             (self.dropped_by_devices, "", "dropped by hosts' devices"),
             (self.refused_by_hosts, "", "refused by hosts"),
             (self.stray, "", "for no host"),
+            (self.expired, "", "whose time to live ended at a router"),
             (self.unread_headers, "", "with a congestion header that no port reads"),
             (self.plain_connections, END, "of connections whose other end does not speak the law"),
             (self.refused_connections, END, "of connections for which the kernel refused the law"),
@@ -188,9 +191,16 @@ mod tests {
 
     #[test]
     fn the_verdict_names_what_was_lost_and_what_was_missing() {
-        let run = FidelitySummary { packets: 10, late_share: 0.5, stray: 3, ..Default::default() };
+        let run = FidelitySummary {
+            packets: 10,
+            late_share: 0.5,
+            stray: 3,
+            expired: 4,
+            ..Default::default()
+        };
         let text = run.text();
         assert!(text.starts_with("fidelity DOES NOT HOLD"), "{text}");
+        assert!(text.contains("4 whose time to live ended at a router"), "{text}");
         assert!(text.contains("3 for no host") && !text.contains("not taken"), "{text}");
         assert!(text.ends_with("no offloads, no real-time priority"), "{text}");
         let good = FidelitySummary {

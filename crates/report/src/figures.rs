@@ -112,7 +112,7 @@ impl RunFigure {
 }
 
 /// All figures, in the order of tables and cards.
-pub(crate) static FIGURES: [RunFigure; 26] = [
+pub(crate) static FIGURES: [RunFigure; 27] = [
     RunFigure::row("Utilisation of the bottleneck", |r| percent(known(r.headline.utilisation)))
         .in_column("utilisation", 0)
         .compared(Compared {
@@ -245,6 +245,9 @@ pub(crate) static FIGURES: [RunFigure; 26] = [
         let conservation = &r.summary.conservation;
         let missing = if conservation.holds() { "" } else { " (NOT CONSERVED)" };
         count(conservation.sent_packets) + missing
+    }),
+    RunFigure::row("Packets that arrived twice, whole run", |r| {
+        count(r.summary.conservation.duplicated_packets)
     }),
     RunFigure::row("Packets delivered, whole run", |r| {
         count(r.summary.conservation.delivered_packets)

@@ -68,8 +68,8 @@ pub use run::Run;
 pub use series::{Aggregation, Series};
 pub use summary::{
     ClassSummary, CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary,
-    DelaySummary, EngineFigures, FlowSummary, GroupSummary, LinkSummary, OverlaySummary,
-    PausingSummary, Settling, SizeSummary, Summary, TrafficSummary,
+    DelaySummary, DisturbancesSummary, EngineFigures, FlowSummary, GroupSummary, LinkSummary,
+    OverlaySummary, PausingSummary, Settling, SizeSummary, Summary, TrafficSummary,
 };
 pub use sweep::{
     MeasuredRun, Sweep, SweepAxis, SweepCell, SweepFigure, SweepGatherer, SweepRun, SweepValue,

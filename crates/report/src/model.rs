@@ -49,7 +49,7 @@ pub struct RunInfo {
 }
 
 /// A change of the network at an instant.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChangeInfo {
     /// When.
     pub at: Time,

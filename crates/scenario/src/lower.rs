@@ -11,9 +11,10 @@ use crate::diagnostic::{Span, and_more};
 use crate::document::{Entry, Item, Value};
 use crate::expect::{self, Expectation, Named};
 use crate::laws::{LawBook, Uses};
+use crate::network::outages::RandomOutages;
 use crate::network::properties::Reading;
 use crate::network::routes::Routes;
-use crate::network::{self, Net, RoundTrips, Usual, changes};
+use crate::network::{self, Net, Rooms, RoundTrips, Usual, changes, outages};
 use crate::section::Section;
 use crate::traffic::starts::RandomStart;
 use crate::traffic::{Load, Senders, arriving, flows, programs};
@@ -34,6 +35,7 @@ pub(crate) struct Parts {
     pub book: LawBook,
     pub uses: Uses,
     pub starts: Vec<RandomStart>,
+    pub outages: Vec<RandomOutages>,
     pub template: Setup,
 }
 
@@ -130,8 +132,8 @@ fn read(root: &Section<'_>) -> Parts {
     warn_of_short_run(root, &trips, end);
     let own = flows.iter().map(|f| &f.transport).chain(traffic.iter().map(|t| &t.transport));
     let largest = own.map(|own| own.packet).fold(transport.packet, Bytes::max);
-    let mut finished =
-        network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
+    let rooms = Rooms { context, net: &net, trips: &trips, packet: transport.packet };
+    let mut finished = network::finish(&rooms, &mut uses, largest, duration);
     let talking = pairs(&flows, &traffic);
     network::warn_of_queues(context, &net, &ensembles);
     let ends = talking.iter().flat_map(|(from, to)| [*from, *to]);
@@ -139,7 +141,8 @@ fn read(root: &Section<'_>) -> Parts {
     network::keep_to_hosts(context, &net, senders, &mut finished.network);
     network::warn_of_sorting(context, &net, &finished.network);
     let mut all_changes = finished.changes;
-    all_changes.extend(changes::read(root, &net, end));
+    let outages = outages::read(context, &net, duration);
+    all_changes.extend(changes::read(root, &rooms, duration, end));
     warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes, end);
     let named = Named {
         net: &net,
@@ -188,6 +191,7 @@ fn read(root: &Section<'_>) -> Parts {
         overlay,
         programs,
         has_random_starts: false,
+        has_random_outages: false,
     };
     Parts {
         name: name.unwrap_or_else(|| context.stem()),
@@ -203,6 +207,7 @@ fn read(root: &Section<'_>) -> Parts {
         book,
         uses,
         starts,
+        outages,
         template,
     }
 }

@@ -38,6 +38,36 @@ impl Pausing {
     }
 }
 
+/// What disturbed a link without a drop, and how often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Disturbances {
+    /// Number of times that the link went down.
+    pub outages: u64,
+    /// Time for which the link was down.
+    pub down: Duration,
+    /// Packets that arrived twice.
+    pub duplicated: u64,
+}
+
+impl core::ops::AddAssign for Disturbances {
+    fn add_assign(&mut self, more: Disturbances) {
+        self.outages += more.outages;
+        self.down += more.down;
+        self.duplicated += more.duplicated;
+    }
+}
+
+impl Disturbances {
+    /// Changes between two observations of a link.
+    pub(crate) fn between(before: &Observation, seen: &Observation) -> Disturbances {
+        Disturbances {
+            outages: seen.outages - before.outages,
+            down: seen.down.saturating_sub(before.down),
+            duplicated: seen.duplicated - before.duplicated,
+        }
+    }
+}
+
 /// Packets dropped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {
@@ -49,8 +79,10 @@ pub struct Drops {
     pub lost: u64,
     /// Drops at a link that was down.
     pub down: u64,
-    /// Drops by the policer, of packets sent too fast.
+    /// Drops by the policer of congestion headers, of packets sent too fast.
     pub policed: u64,
+    /// Drops by the policer with a token bucket.
+    pub exceeding: u64,
 }
 
 impl core::ops::AddAssign for Drops {
@@ -60,6 +92,7 @@ impl core::ops::AddAssign for Drops {
         self.lost += more.lost;
         self.down += more.down;
         self.policed += more.policed;
+        self.exceeding += more.exceeding;
     }
 }
 
@@ -72,11 +105,12 @@ impl Drops {
             lost: seen.lost - before.lost,
             down: seen.dropped_down - before.dropped_down,
             policed: seen.dropped_policed - before.dropped_policed,
+            exceeding: seen.dropped_exceeding - before.dropped_exceeding,
         }
     }
 
     /// Sum of all drops.
     pub fn total(&self) -> u64 {
-        self.full + self.early + self.lost + self.down + self.policed
+        self.full + self.early + self.lost + self.down + self.policed + self.exceeding
     }
 }

@@ -7,7 +7,7 @@ use ratewire_overlay::queue::LinkCounts;
 use ratewire_overlay::{GroupId, SenderCounts};
 use ratewire_units::{Bytes, Duration, Time};
 
-pub use crate::counters::{Drops, Pausing};
+pub use crate::counters::{Disturbances, Drops, Pausing};
 use crate::delays::AllDelays;
 use crate::record::FlowId;
 
@@ -95,17 +95,28 @@ pub struct OverlayLinkOutcome {
     pub counts: LinkCounts,
 }
 
-/// What became of all packets, data and acknowledgements. `sent = delivered + dropped + in_flight`.
+/// What became of all packets, data and acknowledgements.
+///
+/// `sent + duplicated = delivered + dropped + in_flight`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketCounts {
     /// Packets that hosts sent into the network.
     pub sent: u64,
+    /// Copies that links made of packets.
+    pub duplicated: u64,
     /// Packets that arrived at their host.
     pub delivered: u64,
     /// Packets dropped by a queue, lost on a link, or met by a link that was down.
     pub dropped: u64,
     /// Packets in a queue or on a link at the end of the run.
     pub in_flight: u64,
+}
+
+impl PacketCounts {
+    /// Whether every packet is accounted for.
+    pub fn are_conserved(&self) -> bool {
+        self.sent + self.duplicated == self.delivered + self.dropped + self.in_flight
+    }
 }
 
 /// A flow at the end of a run.
@@ -175,6 +186,8 @@ pub struct LinkOutcome {
     pub clamps: u64,
     /// Counters of pausing.
     pub pausing: Pausing,
+    /// Outages, and packets that arrived twice.
+    pub disturbances: Disturbances,
 }
 
 impl LinkOutcome {
@@ -194,6 +207,7 @@ impl LinkOutcome {
             marks: seen.marked,
             clamps: seen.clamps(),
             pausing: Pausing::between(&Observation::default(), seen),
+            disturbances: Disturbances::between(&Observation::default(), seen),
         }
     }
 }

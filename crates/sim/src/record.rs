@@ -9,7 +9,7 @@ use ratewire_overlay::Dollars;
 use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
-use crate::counters::{Drops, Pausing};
+use crate::counters::{Disturbances, Drops, Pausing};
 
 /// Index of a flow; listed flows come first, then arriving ones in the order of their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -266,6 +266,8 @@ pub struct LinkSample {
     pub pausing: Pausing,
     /// Share of the interval in which the link was paused, 0 to 1.
     pub paused: f64,
+    /// Outages in the interval, and packets that arrived twice.
+    pub disturbances: Disturbances,
 }
 
 impl LinkSample {
@@ -297,6 +299,7 @@ impl LinkSample {
             clamps: seen.clamps() - before.clamps(),
             pausing: Pausing::between(before, seen),
             paused: seen.paused.saturating_sub(before.paused).ps() as f64 / ps,
+            disturbances: Disturbances::between(before, seen),
         }
     }
 }

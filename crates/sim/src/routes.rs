@@ -28,6 +28,8 @@ pub struct RouteInfo {
     pub line_rate: Rate,
     /// First link of the route.
     pub first: LinkId,
+    /// Number of routers that forward a packet.
+    pub routers: u32,
 }
 
 impl RouteInfo {
@@ -141,6 +143,7 @@ impl RouteTable {
             per_packet: links.iter().map(|l| per_byte(of(l).0) * of(l).2.as_f64()).sum(),
             line_rate: of(&links[0]).0,
             first: links[0],
+            routers: links.len() as u32 - 1,
         };
         // Most pairs have one route.
         known.reserve_exact(1);

@@ -80,6 +80,8 @@ pub struct Setup {
     pub programs: Vec<ProgramSpec>,
     /// Whether the seed decided when some flows start.
     pub has_random_starts: bool,
+    /// Whether the seed decided when some links go down and come up.
+    pub has_random_outages: bool,
 }
 
 /// A run of ten seconds with seed 1: an empty network, nothing sampled, captured or followed.
@@ -110,6 +112,7 @@ impl Default for Setup {
             overlay: None,
             programs: Vec::new(),
             has_random_starts: false,
+            has_random_outages: false,
         }
     }
 }
@@ -200,9 +203,11 @@ impl Setup {
         self.traffic.iter().any(TrafficSpec::has_chance)
             || self.has_random_starts
             || self.flows.iter().any(|flow| flow.app.writer.has_chance())
+            || self.has_random_outages
             || jitter::links(self).next().is_some()
             || self.overlay.as_ref().is_some_and(|overlay| overlay.params.randomise)
             || network.links.iter().any(link_has_chance)
+            || self.changes.iter().any(|(.., change)| change_has_chance(change))
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
             || self.ensembles.junctions.iter().any(JunctionSpec::has_chance)
             || self.a_port_draws()
@@ -272,8 +277,18 @@ fn link_has_chance(link: &LinkSpec) -> bool {
     link.discipline.draws()
         || link.driver.sockets == Sockets::AtRandom
         || link.pause.as_ref().is_some_and(by_flow)
-        || matches!(link.loss, Loss::Random(_) | Loss::Burst { .. })
+        || loss_has_chance(&link.loss)
         || link.reorder.is_some()
+        || link.jitter.is_some()
+        || link.duplicate > 0.0
+}
+
+fn loss_has_chance(loss: &Loss) -> bool {
+    matches!(loss, Loss::Random(_) | Loss::Burst { .. })
+}
+
+fn change_has_chance(change: &Change) -> bool {
+    matches!(change, Change::Loss(loss) if loss_has_chance(loss))
 }
 
 /// Setup of a flow.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_net::random::{stream, unit};
+use ratewire_net::random::{exponential, normal, stream, unit};
 use ratewire_net::spec::NodeId;
 use ratewire_transport::{App, Spread};
 use ratewire_units::{Bytes, Duration, Time};
@@ -116,8 +116,7 @@ impl Traffic {
         match spec.arrivals {
             Arrivals::Poisson(per_second) if per_second <= 0.0 => Duration::MAX,
             Arrivals::Poisson(per_second) => {
-                let u = 1.0 - unit(self.times.next_u64());
-                Duration::from_secs_f64(-libm::log(u) / per_second)
+                Duration::from_secs_f64(exponential(&mut self.times) / per_second)
             }
             Arrivals::Periodic(gap) => gap.max(Duration::from_ps(1)),
             Arrivals::Listed(_) => Duration::MAX,
@@ -198,10 +197,8 @@ fn draw_size(sizes: &Sizes, random: &mut Xoshiro256PlusPlus) -> Bytes {
         Sizes::Fixed(size) => return *size,
         Sizes::Pareto { shape, mean } => Spread::Pareto(*shape).at(*mean, unit(random.next_u64())),
         Sizes::LogNormal { mean, sigma } => {
-            // Box-Muller; the mean size determines the mean of its logarithm.
-            let u = 1.0 - unit(random.next_u64());
-            let v = unit(random.next_u64());
-            let normal = libm::sqrt(-2.0 * libm::log(u)) * libm::cos(core::f64::consts::TAU * v);
+            // The mean size determines the mean of its logarithm.
+            let normal = normal(random);
             libm::exp(libm::log(*mean) - sigma * sigma / 2.0 + sigma * normal)
         }
         Sizes::Empirical(cdf) => return cdf.quantile(unit(random.next_u64())),

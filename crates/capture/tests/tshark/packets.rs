@@ -102,6 +102,30 @@ fn xcp_headers_are_shown() {
     assert!(known > 100, "only {known} packets of a known RTT");
 }
 
+#[test]
+fn the_time_to_live_falls_at_each_router() {
+    let mut setup = setup("newreno", 500);
+    let links = setup.network.links.iter().zip((0..).map(LinkId));
+    setup.captured_links = links.map(|(_, link)| link).collect();
+    let (seen, file) = captured(&setup, false);
+    let names = ["frame.interface_name", "ip.ttl", "ip.checksum.status"];
+    let Some(rows) = tshark("ttl", &file, &names) else { return };
+    assert_eq!(rows.len(), seen.len());
+    // Three links there and three back, each way with two routers.
+    let first = |name: &str| name.starts_with('s') || name.starts_with('d');
+    let mut counts = [0; 3];
+    for row in &rows {
+        let ttl = match row[0].as_str() {
+            "r1->r2" | "r2->r1" => 63,
+            name if first(name) => 64,
+            _ => 62,
+        };
+        assert_eq!((row[1].as_str(), row[2].as_str()), (ttl.to_string().as_str(), "1"), "{row:?}");
+        counts[64 - ttl] += 1;
+    }
+    assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+}
+
 /// The fields of a law's header: names in its documentation and names in the dissector.
 type Shown = (&'static str, &'static [(&'static str, &'static str)]);
 

@@ -9,6 +9,7 @@
 mod ensembles;
 mod lab;
 mod limits;
+mod links;
 mod many;
 mod names;
 mod overlays;

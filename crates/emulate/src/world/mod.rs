@@ -282,7 +282,10 @@ impl<'a> World<'a> {
                 self.cuts.change();
             } else if let Some((at, link)) = self.agenda.pop(now) {
                 self.events += 1;
-                if let Some(label) = self.network.on_event(at, link, &mut self.agenda) {
+                let arrived = self.network.on_event(at, link, &mut self.agenda);
+                let copied = self.network.news().take_copied();
+                copied.into_iter().for_each(|kept| self.bundles.copy(kept));
+                if let Some(label) = arrived {
                     self.arrive(at, &label);
                 }
             }
@@ -308,7 +311,8 @@ impl<'a> World<'a> {
         let number = self.bundles.stream(kept);
         let stream = self.streams[number as usize];
         self.note_arrived(at, number, kept);
-        let leaving = self.bundles.leave(kept, content.header, label.ecn == Ecn::Marked);
+        let (marked, routers) = (label.ecn == Ecn::Marked, stream.route.routers);
+        let leaving = self.bundles.leave(kept, content.header, marked, routers);
         let side = &mut self.sides[stream.to];
         let joined = side.leaving.as_mut().is_some_and(|last| last.joined(&leaving));
         if !joined {
@@ -393,6 +397,10 @@ impl<'a> World<'a> {
         let known = self.streams[number as usize];
         let ends = [host, known.to].map(|host| self.hosts[host].spec.node);
         if self.cuts.holds(ends, &bundle.shape.stream) {
+            return;
+        }
+        if !packet::outlives(bundle.clear(), known.route.routers) {
+            self.fidelity.expired += 1;
             return;
         }
         let own = &self.setup.network.links[known.route.first.index()];

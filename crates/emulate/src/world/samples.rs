@@ -246,11 +246,10 @@ impl World<'_> {
             links.push(LinkOutcome::of(LinkId(i), &seen, end));
         }
         self.packets.dropped = links.iter().map(|link| link.drops.total()).sum();
+        self.packets.duplicated = links.iter().map(|link| link.disturbances.duplicated).sum();
         self.packets.in_flight = self.network.in_flight();
         let p = self.packets;
-        if p.sent != p.delivered + p.dropped + p.in_flight
-            || self.network.unbalanced_link().is_some()
-        {
+        if !p.are_conserved() || self.network.unbalanced_link().is_some() {
             return Err(Error::new(
                 format!("packets are not conserved: {p:?}"),
                 "please report it",

@@ -29,6 +29,8 @@ pub(crate) struct Wanted {
 pub(crate) enum Unit {
     /// Seconds, unless the heading says otherwise.
     Time,
+    /// Milliseconds, unless the heading says otherwise.
+    Delay,
     /// Mbit/s, unless the heading says otherwise.
     Rate,
     /// Bytes, unless the heading says otherwise.
@@ -103,12 +105,22 @@ impl<const N: usize> Heading<N> {
 
 impl Unit {
     fn scale(self) -> f64 {
-        if self == Unit::Rate { 1e6 } else { 1.0 }
+        match self {
+            Unit::Rate => 1e6,
+            Unit::Delay => 1e-3,
+            Unit::Time | Unit::Size | Unit::None => 1.0,
+        }
+    }
+
+    /// The unit that headings have for it.
+    fn kind(self) -> Unit {
+        if self == Unit::Delay { Unit::Time } else { self }
     }
 
     fn name(self) -> &'static str {
         match self {
             Unit::Time => "seconds",
+            Unit::Delay => "milliseconds",
             Unit::Rate => "Mbit/s",
             Unit::Size => "bytes",
             Unit::None => "",
@@ -246,7 +258,7 @@ fn column(at: Location<'_>, cells: &[Cell<'_>], wanted: &Wanted) -> Result<Colum
     }
     let cell = &cells[first];
     let scale = match cell.unit {
-        Some((unit, scale)) if unit == wanted.unit => Some(scale),
+        Some((unit, scale)) if unit == wanted.unit.kind() => Some(scale),
         _ => None,
     };
     if wanted.unit == Unit::Rate

@@ -5,7 +5,7 @@ use ratewire_units::{Bytes, Duration, Time};
 use super::{FarTally, Link, Observation, PauseTally, RareTally};
 
 impl Link {
-    /// Packets in transmission or on the link's own wire.
+    /// Packets in transmission or on the link's own wire, with copies that still arrive.
     fn flying(&self) -> u64 {
         let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
         u64::from(self.started - self.tally.gone) + late
@@ -20,7 +20,7 @@ impl Link {
     pub(crate) fn is_balanced(&self, intake: u64) -> bool {
         let dropped = self.tally.dropped_full + self.rare_tally().drops();
         let here = self.flying() + intake + u64::from(self.waiting_all());
-        self.arrived == self.passed + dropped + here
+        self.arrived + self.rare_tally().duplicated == self.passed + dropped + here
     }
 
     /// Observation of the link; starts the next interval's peaks.
@@ -38,7 +38,8 @@ impl Link {
         Observation {
             busy: self.busy.saturating_sub(unfinished),
             sent_bytes: Bytes::new(self.sent_bytes - self.unsent_bytes(unfinished)),
-            sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused,
+            sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused
+                - rare.duplicated,
             waiting_packets: waiting,
             waiting_bytes: Bytes::new(self.waiting_bytes),
             peak_packets: interval_packets,
@@ -51,9 +52,13 @@ impl Link {
             dropped_early: rare.dropped_early,
             dropped_down: rare.dropped_down,
             dropped_policed: rare.dropped_policed,
+            dropped_exceeding: rare.dropped_exceeding,
             lost: rare.lost,
             marked: t.marked,
             corrected: rare.corrected,
+            duplicated: rare.duplicated,
+            outages: rare.outages,
+            down: self.extra.as_ref().map_or(Duration::ZERO, |extra| extra.down_until(now)),
             pauses: pausing.pauses,
             paused: pausing.paused,
             control_frames: pausing.control_frames,

@@ -15,7 +15,7 @@ pub(crate) enum LossState {
 }
 
 impl LossState {
-    pub(super) fn new(loss: &Loss) -> LossState {
+    pub(crate) fn new(loss: &Loss) -> LossState {
         match *loss {
             Loss::None => LossState::None,
             Loss::Random(p) => LossState::Random(p),

@@ -7,37 +7,41 @@
 //! (`Network::catch_up`). Port timers are processed in the same way, since only this link's packets
 //! see the port.
 
-use rand_core::Rng;
 use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
-use crate::packet::{Fate, Label};
+use crate::packet::Label;
 use crate::queue::Backlog;
 use crate::queue::fifo::Fifo;
 use crate::queue::sorted::Sorted;
-use crate::random::unit;
 use crate::service::TraceCursor;
 use crate::spec::{Limit, LinkSpec, MediumId, Service};
 
 mod balance;
+mod bucket;
+mod duplicate;
 mod end_flags;
 mod events;
+mod jitter;
 mod line;
 mod links;
 mod loss;
 mod outlet;
 mod rare_parts;
 mod tally;
+mod transmission;
 
+pub(crate) use bucket::{Bucket, Shaper};
+pub(crate) use duplicate::Duplicates;
 pub(crate) use end_flags::EndFlags;
+use jitter::Jitter;
 pub(crate) use line::DelayLineId;
 pub(crate) use links::Links;
+pub(crate) use loss::LossState;
 pub(crate) use outlet::{NoticeContent, Outlet, PauseTally};
 pub(crate) use rare_parts::RareParts;
 pub use tally::Observation;
 pub(crate) use tally::{FarTally, RareTally, Tally};
-
-use loss::LossState;
 
 /// Index of no port.
 pub(crate) const NO_PORT: u32 = u32::MAX;
@@ -117,24 +121,31 @@ impl Link {
                 medium: spec.medium,
                 strips: spec.strips,
                 reorder: spec.reorder,
+                token_policer: spec.policer.as_ref().map(Bucket::new),
+                shaper: spec.shaper.as_ref().map(Shaper::new),
+                duplicates: Duplicates::new(spec.duplicate, index, seed),
+                jitter: spec.jitter.map(|jitter| Jitter::new(jitter, index, seed)),
                 ..RareParts::plain(index, seed)
             })
         });
-        Link {
+        let mut link = Link {
             per_byte: rate.serial_time(),
-            limit_bytes: match spec.limit {
-                Limit::Bytes(bytes) => bytes.get(),
-                Limit::Unlimited | Limit::Packets(_) => u64::MAX,
-            },
-            limit_packets: match spec.limit {
-                Limit::Packets(n) => n,
-                Limit::Unlimited | Limit::Bytes(_) => u32::MAX,
-            },
             overhead: spec.overhead.get() as u32,
             is_rare: extra.is_some(),
             extra,
             ..Link::wire(spec.delay)
-        }
+        };
+        link.set_limit(spec.limit);
+        link
+    }
+
+    /// Sets the room in the queue.
+    pub(crate) fn set_limit(&mut self, limit: Limit) {
+        (self.limit_packets, self.limit_bytes) = match limit {
+            Limit::Unlimited => (u32::MAX, u64::MAX),
+            Limit::Bytes(bytes) => (u32::MAX, bytes.get()),
+            Limit::Packets(packets) => (packets, u64::MAX),
+        };
     }
 
     /// A link without rate and limits, which sends nothing by itself, as delay lines are.
@@ -295,24 +306,6 @@ impl Link {
         self.per_byte.filter(|_| is_idle)
     }
 
-    /// Counts a packet as sent, which will have left at this time; returns its arrival time.
-    #[inline]
-    pub(crate) fn send(&mut self, left: Time, busy: Duration, size: Bytes) -> Time {
-        self.busy_until = left;
-        self.busy += busy;
-        self.sent_bytes += size.get();
-        self.last_size = size.get() as u32;
-        // After a shortened delay, packets do not overtake each other.
-        self.last_arrival = self.last_arrival.max(left + self.delay);
-        self.last_arrival
-    }
-
-    /// Arrival time of a packet that is sent next.
-    pub(crate) fn arrival_after(&mut self, size: u32) -> Time {
-        let (left, _) = self.transmit(self.busy_until, size);
-        self.last_arrival.max(left + self.delay)
-    }
-
     /// Whether the first packet of the FIFO, if it is not started, may wait for one on a delay
     /// line.
     #[inline]
@@ -400,66 +393,6 @@ impl Link {
     #[inline]
     pub(crate) fn on_wire(&self, size: u32) -> Bytes {
         Bytes::new(u64::from(size) + u64::from(self.overhead))
-    }
-
-    /// Time at which a packet that starts now will have left, and the time that counts as spent
-    /// sending. At rate zero nothing starts: the time is [`Time::NEVER`].
-    pub(crate) fn transmit(&mut self, now: Time, size: u32) -> (Time, Duration) {
-        let on_wire = self.on_wire(size);
-        if let Some(trace) = self.extra.as_mut().and_then(|e| e.trace.as_mut()) {
-            return (trace.finish(now, on_wire), trace.mean_time(on_wire));
-        }
-        match self.per_byte {
-            Some(per_byte) => (now + per_byte.of(on_wire), per_byte.of(on_wire)),
-            None => (Time::NEVER, Duration::ZERO),
-        }
-    }
-
-    /// Mean transmission time of a packet of this size, if it is known.
-    pub(crate) fn packet_time(&self, size: u32) -> Option<Duration> {
-        let on_wire = self.on_wire(size);
-        match self.extra.as_ref().and_then(|e| e.trace.as_ref()) {
-            Some(trace) => Some(trace.mean_time(on_wire)),
-            None => self.per_byte.map(|per_byte| per_byte.of(on_wire)),
-        }
-    }
-
-    /// The part of the time counted as spent sending that is still to come.
-    pub(crate) fn unfinished(&self, now: Time) -> Duration {
-        let left = self.busy_until.since(now);
-        match &self.extra {
-            Some(extra) if extra.stalled.is_some() || left.is_zero() => Duration::ZERO,
-            Some(extra) if extra.trace.is_some() => {
-                let sending = self.started.checked_sub(1).and_then(|at| self.fifo.get(at));
-                sending.and_then(|l| self.packet_time(l.size)).unwrap_or(Duration::ZERO)
-            }
-            _ => left,
-        }
-    }
-
-    /// Whether the link can send at all now.
-    pub(crate) fn can_send(&self) -> bool {
-        match &self.extra {
-            None => self.per_byte.is_some(),
-            Some(e) => (self.per_byte.is_some() || e.trace.is_some()) && e.stalled.is_none(),
-        }
-    }
-
-    /// Draws whether the packet that starts now is lost on the way or late. Tells the discipline if
-    /// no packet waits behind it.
-    pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
-        let waiting = self.waiting_all();
-        let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };
-        if waiting == 0 {
-            extra.discipline.on_empty(now);
-        }
-        if extra.loss.draw(&mut extra.random) {
-            return Fate::Lost;
-        }
-        match extra.reorder {
-            Some(reorder) if unit(extra.random.next_u64()) < reorder.share => Fate::Late,
-            _ => Fate::Arrives,
-        }
     }
 
     #[inline]

@@ -3,9 +3,12 @@
 use std::collections::VecDeque;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 use super::RareTally;
+use super::bucket::{Bucket, Shaper};
+use super::duplicate::Duplicates;
+use super::jitter::Jitter;
 use super::loss::LossState;
 use crate::packet::Label;
 use crate::policer::Policer;
@@ -25,6 +28,8 @@ pub(crate) struct RareParts {
     pub(crate) trace: Option<TraceCursor>,
     pub(crate) medium: Option<MediumId>,
     pub(crate) down: bool,
+    /// Time at which the link last went down; the time before that is in the tally.
+    pub(crate) down_since: Time,
     /// Whether packets that reach the far end are captured.
     pub(crate) watched: bool,
     /// Whether frames that the link carries or obeys are captured.
@@ -42,13 +47,32 @@ pub(crate) struct RareParts {
     pub(crate) retry_at: Time,
     pub(crate) strips: bool,
     pub(crate) reorder: Option<Reorder>,
-    /// Late packets, in the order of their arrival.
+    /// Late packets and copies, in the order of their arrival.
     pub(crate) late: VecDeque<Label>,
     pub(crate) policer: Option<Box<Policer>>,
+    pub(crate) token_policer: Option<Bucket>,
+    pub(crate) shaper: Option<Shaper>,
+    pub(crate) jitter: Option<Jitter>,
+    pub(crate) duplicates: Option<Duplicates>,
     pub(crate) tally: RareTally,
 }
 
 impl RareParts {
+    /// Takes the link down or up.
+    pub(crate) fn set_up(&mut self, now: Time, up: bool) {
+        if self.down == up {
+            self.tally.outages += u64::from(!up);
+            self.tally.down = self.down_until(now);
+            (self.down, self.down_since) = (!up, now);
+        }
+    }
+
+    /// Time for which the link has been down.
+    pub(super) fn down_until(&self, now: Time) -> Duration {
+        let current = if self.down { now.since(self.down_since) } else { Duration::ZERO };
+        self.tally.down + current
+    }
+
     /// Arrival of the next late packet.
     pub(crate) fn next_late(&self) -> Time {
         self.late.front().map_or(Time::NEVER, |label| label.time)
@@ -62,6 +86,7 @@ impl RareParts {
             trace: None,
             medium: None,
             down: false,
+            down_since: Time::ZERO,
             watched: false,
             tapped: false,
             stalled: None,
@@ -74,6 +99,10 @@ impl RareParts {
             reorder: None,
             late: VecDeque::new(),
             policer: None,
+            token_policer: None,
+            shaper: None,
+            jitter: None,
+            duplicates: None,
             tally: RareTally::default(),
         }
     }

@@ -23,14 +23,24 @@ pub(crate) struct RareTally {
     pub(crate) dropped_early: u64,
     pub(crate) dropped_down: u64,
     pub(crate) dropped_policed: u64,
+    pub(crate) dropped_exceeding: u64,
     pub(crate) lost: u64,
     pub(crate) corrected: u64,
+    /// Copies that the link made.
+    pub(crate) duplicated: u64,
+    /// How often the link went down, and for how long it was down until the last change.
+    pub(crate) outages: u64,
+    pub(crate) down: Duration,
 }
 
 impl RareTally {
     /// Packets dropped or lost.
     pub(crate) fn drops(&self) -> u64 {
-        self.dropped_early + self.dropped_down + self.dropped_policed + self.lost
+        self.dropped_early
+            + self.dropped_down
+            + self.dropped_policed
+            + self.dropped_exceeding
+            + self.lost
     }
 }
 
@@ -76,14 +86,22 @@ pub struct Observation {
     pub dropped_early: u64,
     /// Packets dropped because the link was down.
     pub dropped_down: u64,
-    /// Packets dropped by the policer.
+    /// Packets dropped by the policer of congestion headers.
     pub dropped_policed: u64,
+    /// Packets dropped because they exceeded the token bucket of the link's policer.
+    pub dropped_exceeding: u64,
     /// Packets lost on the link.
     pub lost: u64,
     /// Packets marked.
     pub marked: u64,
     /// Packets that the policer passed with a corrected header.
     pub corrected: u64,
+    /// Packets that arrived twice.
+    pub duplicated: u64,
+    /// Number of times that the link went down.
+    pub outages: u64,
+    /// Time for which the link was down.
+    pub down: Duration,
     /// Number of times that the far end paused the link.
     pub pauses: u64,
     /// Time for which the link was paused.
@@ -101,6 +119,7 @@ impl Observation {
             + self.dropped_early
             + self.dropped_down
             + self.dropped_policed
+            + self.dropped_exceeding
             + self.lost
     }
     /// Packets that the policer corrected or dropped.

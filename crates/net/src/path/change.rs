@@ -1,11 +1,12 @@
-//! Changes of an active link: its rate, its delay, its state.
+//! Changes of an active link: its rate, its delay, its state, its losses, its queue.
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::network::Network;
-use crate::link::Link;
+use super::trail::DropReason;
+use crate::link::{DelayLineId, Link, LossState};
 use crate::scheduler::Scheduler;
-use crate::spec::{Change, LinkId};
+use crate::spec::{Change, LinkId, Loss};
 use crate::speed::delay_line::DelayLines;
 
 /// Bytes over which the transmission time of a byte is averaged, to keep its fraction.
@@ -26,15 +27,23 @@ impl Network {
         );
         self.catch_up(now, id, scheduler);
         DelayLines::recall(&mut self.links, &self.routes, now, id, scheduler);
-        match *change {
-            Change::Delay(delay) => self.links[id.index()].delay = delay,
-            Change::Up(up) => self.set_up(now, id, up, scheduler),
-            Change::Rate(rate) => self.change_rate(now, id, rate, scheduler),
+        match change {
+            Change::Delay(delay) => self.links[id.index()].delay = *delay,
+            Change::Up(up) => self.set_up(now, id, *up, scheduler),
+            Change::Rate(rate) => self.change_rate(now, id, *rate, scheduler),
+            Change::Loss(loss) => self.change_loss(id, loss),
+            Change::Limit(limit) => self.links[id.index()].set_limit(*limit),
         }
     }
 
+    fn change_loss(&mut self, id: LinkId, loss: &Loss) {
+        self.links.extra_mut(id).loss = LossState::new(loss);
+        // Packets on a delay line always arrive.
+        self.links[id.index()].delay_line = DelayLineId::NONE;
+    }
+
     fn set_up(&mut self, now: Time, id: LinkId, up: bool, scheduler: &mut impl Scheduler) {
-        self.links.extra_mut(id).down = !up;
+        self.links.extra_mut(id).set_up(now, up);
         if up {
             return;
         }
@@ -52,7 +61,7 @@ impl Network {
             }
             extra.discipline.on_empty(now);
         }
-        dropped.iter().for_each(|label| self.discard(label));
+        dropped.iter().for_each(|label| self.discard(label, DropReason::Down));
     }
 
     fn change_rate(&mut self, now: Time, id: LinkId, rate: Rate, scheduler: &mut impl Scheduler) {
@@ -105,11 +114,13 @@ impl Link {
         let old = self.per_byte;
         self.per_byte = rate.serial_time();
         let stalled = self.extra.as_mut().and_then(|e| e.stalled.take());
+        // A packet that waits for a shaper has not begun.
+        let begins = now.max(self.shaped_until());
         // Remaining bytes, and the time already counted for them.
         let (left, counted) = match (stalled, old) {
             (Some(bytes), _) => (bytes, Duration::ZERO),
             (None, Some(old)) if self.busy_until > now => {
-                let time = self.busy_until.since(now);
+                let time = self.busy_until.since(begins);
                 (time.secs() / (old.of(MANY).secs() / MANY.as_f64()), time)
             }
             _ => return None,
@@ -117,7 +128,7 @@ impl Link {
         let rest = self.per_byte.map(|per_byte| {
             Duration::from_secs_f64(left * (per_byte.of(MANY).secs() / MANY.as_f64()))
         });
-        self.busy_until = rest.map_or(Time::NEVER, |rest| now + rest);
+        self.busy_until = rest.map_or(Time::NEVER, |rest| begins + rest);
         self.busy = self.busy.saturating_sub(counted) + rest.unwrap_or_default();
         Some(left)
     }
@@ -127,7 +138,7 @@ impl Link {
         if let Some(at) = self.started.checked_sub(1) {
             // After a shortened delay it must not overtake the packet before it.
             let before = at.checked_sub(1).map_or(Time::ZERO, |at| self.fifo[at].time);
-            self.fifo[at].time = (free + self.delay).max(before);
+            self.fifo[at].time = (free + self.delay + self.last_jitter()).max(before);
             self.last_arrival = self.fifo[at].time;
         }
     }

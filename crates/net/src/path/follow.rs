@@ -3,7 +3,7 @@
 use ratewire_units::{Duration, Time};
 
 use super::network::Network;
-use super::trail::{Hop, PauseWait};
+use super::trail::{DropReason, Hop, PauseWait};
 use crate::packet::{Body, Ecn, Label};
 use crate::spec::LinkId;
 
@@ -37,6 +37,9 @@ impl Network {
             reason: None,
             flow: label.generation,
             held: None,
+            shaped: Duration::ZERO,
+            late: Duration::ZERO,
+            dropped: None,
         };
         self.tracer.note_arrival(paused_before, hop);
     }
@@ -55,9 +58,18 @@ impl Network {
         }
     }
 
+    /// Notes what delayed the followed packet, which has just left its queue, on its link.
+    #[cold]
+    pub(super) fn note_variation(&mut self, now: Time, id: LinkId, late: Duration) {
+        let shaped = self.links[id.index()].shaped_until().since(now);
+        if let Some(hop) = self.tracer.hop_mut() {
+            (hop.shaped, hop.late) = (shaped, late);
+        }
+    }
+
     /// Removes a packet that is dropped or lost.
-    pub(super) fn discard(&mut self, label: &Label) {
-        self.tracer.note_end(label.content);
+    pub(super) fn discard(&mut self, label: &Label, reason: DropReason) {
+        self.tracer.note_end(label.content, reason);
         match self.packets.content(label.content).body {
             Body::Kept(number) => self.news.note_dropped(number),
             Body::Data { .. } => self.news.note_lost_data(label.generation),

@@ -11,7 +11,7 @@ pub(crate) mod network;
 mod passage;
 pub mod pathfinder;
 mod processing;
-mod rare_passage;
+mod rare;
 pub(crate) mod sending;
 mod switch;
 pub(crate) mod trail;

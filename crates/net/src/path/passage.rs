@@ -4,6 +4,7 @@
 use ratewire_units::{Bytes, SerialTime, Time};
 
 use super::network::Network;
+use super::trail::DropReason;
 use crate::link::DelayLineId;
 use crate::packet::Label;
 use crate::scheduler::Scheduler;
@@ -151,7 +152,7 @@ impl Network {
     #[cold]
     pub(super) fn drop_full(&mut self, id: LinkId, label: &Label) {
         self.links[id.index()].tally.dropped_full += 1;
-        self.discard(label);
+        self.discard(label, DropReason::Full);
     }
 
     #[inline(always)]
@@ -256,7 +257,13 @@ impl Network {
             _ => {
                 self.launch_rare(now, id, label);
                 link = &mut self.links[id.index()];
-                link.transmit(now, label.size)
+                let (left, busy) = link.transmit(now, label.size);
+                let late = link.draw_jitter();
+                let arrives = link.send_late(left, busy, size, late);
+                if self.tracer.follows(label) {
+                    self.note_variation(now, id, late);
+                }
+                return arrives;
             }
         };
         link.send(left, busy, size)

@@ -3,7 +3,8 @@
 use ratewire_units::{Bytes, Time};
 
 use super::network::Network;
-use super::rare_passage::pass;
+use super::rare::pass;
+use super::trail::DropReason;
 use crate::fabric::{Leaving, Wires};
 use crate::packet::Label;
 use crate::queue::{Backlog, Departure};
@@ -95,7 +96,7 @@ impl Network {
         let treatment = extra.discipline.on_departure(&departure);
         let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
-            self.discard(label);
+            self.discard(label, DropReason::Early);
         }
         passes
     }
@@ -104,7 +105,7 @@ impl Network {
     pub(super) fn empty_switch(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let dropped = self.fabric.empty(id, wires!(self, now, scheduler));
         self.links[id.index()].note_dropped_down(dropped.len() as u64);
-        dropped.iter().for_each(|label| self.discard(label));
+        dropped.iter().for_each(|label| self.discard(label, DropReason::Down));
         // Other packets have come to the heads of their queues.
         for other in self.fabric.links_beside(id, &self.links) {
             self.take_turns(now, other, scheduler);

@@ -1,5 +1,7 @@
 //! Follows one packet on its route, to explain which port limited its flow's rate.
 
+use std::fmt;
+
 use ratewire_laws::{Header, PortQueue, Reason};
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -31,6 +33,42 @@ pub struct Hop {
     pub flow: u32,
     /// Pauses by the far end while the packet waited; `None` if there was none.
     pub held: Option<PauseWait>,
+    /// Time for which the packet, as the next to be sent, waited for the tokens of a shaper.
+    pub shaped: Duration,
+    /// Random delay of the packet on the link, in addition to the link's own.
+    pub late: Duration,
+    /// Why the packet was dropped or lost here; `None` if it was not.
+    pub dropped: Option<DropReason>,
+}
+
+/// Why a packet was dropped or lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The queue, or the buffer of a switch, had no room.
+    Full,
+    /// The queue's discipline dropped it.
+    Early,
+    /// The link lost it.
+    Lost,
+    /// The link was down.
+    Down,
+    /// The policer of congestion headers dropped it.
+    Policed,
+    /// It exceeded the token bucket of the link's policer.
+    Exceeding,
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DropReason::Full => "queue full",
+            DropReason::Early => "early (queue discipline)",
+            DropReason::Lost => "lost on the link",
+            DropReason::Down => "link down",
+            DropReason::Policed => "policed",
+            DropReason::Exceeding => "over the policer's rate",
+        })
+    }
 }
 
 /// Pauses of a link while a packet waited for it.
@@ -139,9 +177,12 @@ impl Tracer {
 
     /// Notes that a packet is dropped or lost.
     #[inline]
-    pub(crate) fn note_end(&mut self, content: ContentId) {
+    pub(crate) fn note_end(&mut self, content: ContentId, reason: DropReason) {
         if self.content == content {
             self.content = NIL;
+            if let Some(hop) = self.hops.last_mut() {
+                hop.dropped = Some(reason);
+            }
         }
     }
 }

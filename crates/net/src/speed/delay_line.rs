@@ -15,9 +15,10 @@ use ratewire_units::{Duration, Time};
 
 use crate::link::{DelayLineId, EndFlags, Link, Links};
 use crate::news::News;
-use crate::packet::{Fate, Label, Slab};
+use crate::packet::{Fate, Label};
 use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
+use crate::slab::Slab;
 use crate::spec::LinkId;
 use crate::speed::tuning::DELAY_LINES;
 
@@ -291,5 +292,5 @@ pub(crate) fn see_head(
 ) {
     let Some(head) = links[line.index()].fifo.get_mut(0) else { return };
     head.fate = Fate::Arrives;
-    news.note_captured(head.time, routes.current(head), *head, packets);
+    news.note_captured(head.time, routes.current(head), *head, routes, packets);
 }

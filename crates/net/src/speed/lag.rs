@@ -17,9 +17,10 @@ use ratewire_units::{Duration, Time};
 
 use crate::link::Links;
 use crate::news::News;
-use crate::packet::{Fate, Label, Slab};
+use crate::packet::{Fate, Label};
 use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
+use crate::slab::Slab;
 use crate::spec::{DriverSpec, NetworkSpec, NodeId};
 use crate::speed::delay_line::{DelayLines, see_head};
 

@@ -7,10 +7,11 @@
 
 use crate::fabric::Fabric;
 use crate::link::{DelayLineId, Link, Links};
-use crate::packet::{Body, Label, Slab};
+use crate::packet::{Body, Label};
 use crate::port::Ports;
 use crate::prefetch::{FIRST_LINE, FIRST_LINES, LINE, LONG, prefetch_bytes};
 use crate::route_store::{RouteId, RouteStore};
+use crate::slab::Slab;
 use crate::spec::LinkId;
 use crate::speed::delay_line::DelayLines;
 use crate::speed::tuning::{

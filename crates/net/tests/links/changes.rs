@@ -113,3 +113,55 @@ fn changes_while_idle_take_nothing_from_the_next_packet() {
     assert_eq!(b.stats(0).busy, Duration::from_micros(1500));
     assert_eq!(b.stats(0).sent_bytes, Bytes::new(2000));
 }
+
+#[test]
+fn losses_begin_and_end_at_their_changes() {
+    for shares in [false, true] {
+        let mut b = Bench::new(vec![LinkSpec { delay: Duration::from_millis(3), ..link(0, 1) }]);
+        if shares {
+            b.network.use_delay_lines();
+        }
+        // A packet of a byte each 10 us: the changes come between packets 99 and 100, 199 and 200.
+        (0..300u32).for_each(|i| b.send(us(u64::from(i) * 10), 0, 1));
+        b.change(us(995), 0, Change::Loss(Loss::Random(1.0)));
+        b.change(us(1995), 0, Change::Loss(Loss::Every(2)));
+        b.change(us(2495), 0, Change::Loss(Loss::None));
+        b.run(ms(100));
+        let odd = (200..250).step_by(2);
+        let expected: Vec<u32> = (0..100).chain(odd).chain(250..300).collect();
+        assert_eq!(b.packets(), expected);
+        assert_eq!((b.stats(0).lost, b.stats(0).drops()), (125, 125));
+        assert_eq!(b.network.in_flight(), 0);
+    }
+}
+
+#[test]
+fn a_smaller_queue_keeps_what_waits_and_a_larger_one_takes_more() {
+    let mut b = Bench::new(vec![LinkSpec { limit: Limit::Packets(3), ..link(0, 1) }]);
+    // One is sent, three wait, two find no room.
+    (0..6).for_each(|_| b.send(us(0), 0, 1000));
+    b.change(us(500), 0, Change::Limit(Limit::Packets(1)));
+    // Three wait, then two, then one: none has room until 3 ms, when none waits.
+    [600, 1600, 2600, 3600].into_iter().for_each(|at| b.send(us(at), 0, 1000));
+    b.change(us(3700), 0, Change::Limit(Limit::Bytes(Bytes::new(2500))));
+    (0..3).for_each(|_| b.send(us(3800), 0, 1000));
+    b.change(us(3900), 0, Change::Limit(Limit::Unlimited));
+    (0..5).for_each(|_| b.send(us(3950), 0, 1000));
+    b.run(ms(100));
+    // Of those of 3.8 ms one has room beside the one that waits.
+    assert_eq!(b.packets(), [0, 1, 2, 3, 9, 10, 13, 14, 15, 16, 17]);
+    assert_eq!(b.stats(0).dropped_full, 2 + 3 + 2);
+}
+
+#[test]
+fn outages_are_counted_and_timed() {
+    let mut b = Bench::new(vec![link(0, 1)]);
+    for (at, up) in [(1, false), (2, false), (5, true), (6, true), (8, false)] {
+        b.change(ms(at), 0, Change::Up(up));
+    }
+    for (at, outages, down) in [(0, 0, 0), (3, 1, 2), (7, 1, 4), (10, 2, 6)] {
+        b.run(ms(at));
+        let seen = b.stats(0);
+        assert_eq!((seen.outages, seen.down), (outages, Duration::from_millis(down)), "{at} ms");
+    }
+}

@@ -2,9 +2,12 @@
 
 mod ahead;
 mod bench;
+mod buckets;
 mod changes;
 mod delays;
 mod disciplines;
+mod duplicates;
+mod jitter;
 mod lag;
 mod loss;
 mod media;

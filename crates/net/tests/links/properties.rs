@@ -57,15 +57,40 @@ fn losses() -> impl Strategy<Value = Loss> {
     ]
 }
 
+fn jitters() -> impl Strategy<Value = Option<LinkJitter>> {
+    let us = Duration::from_micros;
+    let jitter = prop_oneof![
+        (0u64..3000).prop_map(move |most| LinkJitter::Uniform(us(most))),
+        (0u64..3000, 0u64..3000).prop_map(move |(mean, deviation)| LinkJitter::Normal {
+            mean: us(mean),
+            deviation: us(deviation),
+        }),
+    ];
+    prop::option::weighted(0.3, jitter)
+}
+
+fn buckets() -> impl Strategy<Value = Option<TokenBucket>> {
+    let bucket = (1u64..20, 0u64..5000).prop_map(|(mbps, burst)| TokenBucket {
+        rate: Rate::from_mbps(mbps),
+        burst: Bytes::new(burst),
+    });
+    prop::option::weighted(0.2, bucket)
+}
+
 prop_compose! {
     fn links()(
         service in services(), limit in limits(), discipline in disciplines(), loss in losses(),
         delay in 0u64..2000, overhead in 0u64..40, medium in prop::option::weighted(0.4, Just(MediumId(0))),
-        late in prop::option::weighted(0.3, 0u64..3000),
+        late in prop::option::weighted(0.3, 0u64..3000), policer in buckets(), shaper in buckets(),
+        jitter in jitters(), duplicate in prop_oneof![3 => Just(0.0), 1 => 0.0f64..1.0],
     ) -> LinkSpec {
         let (delay, overhead) = (Duration::from_micros(delay), Bytes::new(overhead));
         let reorder = late.map(|us| Reorder { share: 0.3, delay: Duration::from_micros(us) });
-        LinkSpec { service, limit, discipline, loss, delay, overhead, medium, reorder, ..link(0, 1) }
+        LinkSpec {
+            service, limit, discipline, loss, delay, overhead, medium, reorder, policer, shaper,
+            jitter, duplicate,
+            ..link(0, 1)
+        }
     }
 }
 
@@ -74,6 +99,8 @@ fn changes() -> impl Strategy<Value = Change> {
         (0usize..4).prop_map(|i| Change::Rate(Rate::from_mbps([0, 1, 8, 1000][i]))),
         (0u64..3000).prop_map(|d| Change::Delay(Duration::from_micros(d))),
         any::<bool>().prop_map(Change::Up),
+        losses().prop_map(Change::Loss),
+        limits().prop_map(Change::Limit),
     ]
 }
 
@@ -130,15 +157,17 @@ proptest! {
         b.run(ms(100_000));
         let mut gone = 0;
         let mut waiting = 0;
+        let mut duplicated = 0;
         for i in 0..count as u32 {
             let o = b.observe(i);
             let s = o;
-            gone += s.dropped_full + s.dropped_early + s.dropped_down + s.lost;
+            gone += s.drops();
+            duplicated += s.duplicated;
             waiting += u64::from(o.waiting_packets);
             prop_assert!(s.busy.secs() <= 100.0 + 1e-9);
         }
         prop_assert_eq!(b.network.in_flight(), waiting, "only what cannot leave is left");
-        prop_assert_eq!(sent, b.arrived.len() as u64 + gone + waiting);
+        prop_assert_eq!(sent + duplicated, b.arrived.len() as u64 + gone + waiting);
         for route in 0..=along as u32 {
             let order = b.arrived.iter().filter(|a| a.route == route).map(|a| a.packet);
             prop_assert!(!keeps_order || order.is_sorted(), "packets of a route overtake each other");

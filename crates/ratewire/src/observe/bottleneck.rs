@@ -58,7 +58,7 @@ pub(super) fn expected(setup: &Setup) -> Vec<LinkId> {
 fn rates(setup: &Setup, (from, to): (Time, Time)) -> Vec<f64> {
     let links = setup.network.links.iter();
     let mut now: Vec<(f64, bool)> =
-        links.map(|link| (link.service.mean_rate().bps() as f64, true)).collect();
+        links.map(|link| (link.lasting(link.service.mean_rate()).bps() as f64, true)).collect();
     let mut since = vec![from; now.len()];
     let mut bits = vec![0.0; now.len()];
     let sum = |(rate, is_up): (f64, bool), since: Time, until: Time| {
@@ -70,10 +70,13 @@ fn rates(setup: &Setup, (from, to): (Time, Time)) -> Vec<f64> {
         let link = link.index();
         bits[link] += sum(now[link], since[link], *at);
         since[link] = since[link].max(*at);
-        match (change, &setup.network.links[link].service) {
-            (Change::Rate(rate), Service::Rate(_)) => now[link].0 = rate.bps() as f64,
+        let spec = &setup.network.links[link];
+        match (change, &spec.service) {
+            (Change::Rate(rate), Service::Rate(_)) => {
+                now[link].0 = spec.lasting(*rate).bps() as f64;
+            }
             (Change::Up(up), _) => now[link].1 = *up,
-            (Change::Delay(_) | Change::Rate(_), _) => {}
+            _ => {}
         }
     }
     let seconds = to.since(from).secs();

@@ -1,16 +1,17 @@
 //! Describes a setup for the report.
 
-use ratewire_net::spec::{Change, Limit, LinkId, NodeId, NodeSpec};
+use ratewire_net::spec::{Limit, LinkId, NodeId, NodeSpec};
 use ratewire_report::compare::FigureName;
 use ratewire_report::{
-    ChangeInfo, FlowInfo, LinkInfo, LoadInfo, NodeInfo, NodeKind, OverlayInfo, QueueLimit, RunInfo,
-    Topology, TrafficInfo, World,
+    FlowInfo, LinkInfo, LoadInfo, NodeInfo, NodeKind, OverlayInfo, QueueLimit, RunInfo, Topology,
+    TrafficInfo, World,
 };
 use ratewire_sim::overlay::optimum::trees;
 use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
 use ratewire_sim::setup::{Arrivals, Setup};
 use ratewire_units::{Duration, Time};
 
+use super::changes::changes;
 use super::{bottleneck, estimate};
 
 /// Names and choices that a setup does not contain.
@@ -129,34 +130,6 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
     }
 }
 
-/// Most links that are named for changes of one instant; others are counted.
-const NAMED: usize = 3;
-
-/// Changes of links, one entry for each instant.
-fn changes(setup: &Setup) -> Vec<ChangeInfo> {
-    let end = Time::ZERO + setup.duration;
-    let mut all: Vec<&(Time, LinkId, Change)> =
-        setup.changes.iter().filter(|change| change.0 <= end).collect();
-    all.sort_by_key(|change| change.0);
-    let instants = all.chunk_by(|a, b| a.0 == b.0).map(|together| {
-        let texts = together.iter().take(NAMED).map(|(_, link, change)| {
-            let name = &setup.network.links[link.index()].name;
-            match change {
-                Change::Rate(rate) => format!("{name} sends at {rate}"),
-                Change::Delay(delay) => format!("{name} has a delay of {delay}"),
-                Change::Up(false) => format!("{name} goes down"),
-                Change::Up(true) => format!("{name} comes up"),
-            }
-        });
-        let mut texts: Vec<String> = texts.collect();
-        if together.len() > NAMED {
-            texts.push(format!("and {} more", together.len() - NAMED));
-        }
-        ChangeInfo { at: together[0].0, what: texts.join(", ") }
-    });
-    instants.collect()
-}
-
 /// Group of a sender, and node of its host.
 fn at(overlay: &OverlaySpec, sender: &OverlaySender) -> (u32, u32) {
     (sender.spec.group.index() as u32, overlay.nodes[sender.at.index()].0)
@@ -194,39 +167,5 @@ fn describe_ensembles(setup: &Setup, nodes: &mut [NodeInfo]) {
                 describe(member, NodeKind::Member, format!("member of {}", junction.name));
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ratewire_laws::AnyLaw;
-    use ratewire_sim::dumbbell::{BOTTLENECK, Dumbbell};
-    use ratewire_units::Rate;
-
-    use super::*;
-
-    #[test]
-    fn changes_of_an_instant_are_one_entry() {
-        let law = AnyLaw::new("newreno", &[]).expect("newreno");
-        let rtt = Duration::from_millis(100);
-        let mut setup = Dumbbell::new(law, 2, Rate::from_mbps(8), rtt, 100).setup();
-        let name = setup.network.links[BOTTLENECK.index()].name.clone();
-        let at = |s| Time::ZERO + Duration::from_secs(s);
-        setup.duration = Duration::from_secs(3);
-        setup.changes = vec![
-            (at(4), BOTTLENECK, Change::Up(false)),
-            (at(3), BOTTLENECK, Change::Up(true)),
-            (at(2), BOTTLENECK, Change::Rate(Rate::from_mbps(2))),
-            (at(2), BOTTLENECK, Change::Delay(Duration::from_millis(7))),
-            (at(2), BOTTLENECK, Change::Up(false)),
-            (at(2), LinkId(0), Change::Up(false)),
-            (at(2), LinkId(1), Change::Up(false)),
-        ];
-        let found = changes(&setup);
-        let found: Vec<(Time, &str)> = found.iter().map(|c| (c.at, c.what.as_str())).collect();
-        let both = format!(
-            "{name} sends at 2 Mbit/s, {name} has a delay of 7 ms, {name} goes down, and 2 more"
-        );
-        assert_eq!(found, [(at(2), &both[..]), (at(3), &format!("{name} comes up"))]);
     }
 }

@@ -6,6 +6,7 @@
 
 mod arrived;
 mod bottleneck;
+mod changes;
 mod crossing;
 mod describe;
 pub(crate) mod estimate;

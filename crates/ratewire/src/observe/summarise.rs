@@ -1,10 +1,11 @@
 //! Computes the figures of a run from the engine's counters.
 
+use ratewire_net::DropReason;
 use ratewire_report::{
-    Conservation, DeadlockSummary, DelaySummary, EngineFigures, FlowSummary, LinkSummary,
-    PausingSummary, RunInfo, Summary,
+    Conservation, DeadlockSummary, DelaySummary, DisturbancesSummary, EngineFigures, FlowSummary,
+    LinkSummary, PausingSummary, RunInfo, Summary,
 };
-use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
+use ratewire_sim::outcome::{Disturbances, FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_statistics::jain_index;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -82,6 +83,7 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     };
     summary.conservation = Conservation {
         sent_packets: outcome.packets.sent,
+        duplicated_packets: outcome.packets.duplicated,
         delivered_packets: outcome.packets.delivered,
         dropped_packets: outcome.packets.dropped,
         in_flight_packets: outcome.packets.in_flight,
@@ -123,11 +125,12 @@ fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, over: Duration) {
     link.queue_bytes_mean = end.queue_bytes_mean;
     link.queue_bytes_max = end.queue_bytes_max.get();
     let reasons = [
-        ("queue full", end.drops.full),
-        ("early (queue discipline)", end.drops.early),
-        ("lost on the link", end.drops.lost),
-        ("link down", end.drops.down),
-        ("policed", end.drops.policed),
+        (DropReason::Full, end.drops.full),
+        (DropReason::Early, end.drops.early),
+        (DropReason::Lost, end.drops.lost),
+        (DropReason::Down, end.drops.down),
+        (DropReason::Policed, end.drops.policed),
+        (DropReason::Exceeding, end.drops.exceeding),
     ];
     let counted = reasons.into_iter().filter(|(_, n)| *n > 0);
     link.drops = counted.map(|(reason, n)| (reason.to_string(), n)).collect();
@@ -142,5 +145,11 @@ fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, over: Duration) {
         paused_s: of.paused.secs(),
         frames: of.frames,
         overflowed: of.overflowed,
+    });
+    let of = &end.disturbances;
+    link.disturbances = (*of != Disturbances::default()).then(|| DisturbancesSummary {
+        outages: of.outages,
+        down_s: of.down.secs(),
+        duplicated: of.duplicated,
     });
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ratewire_laws::{AnyLaw, Bound, Figure, Header, Reason};
-use ratewire_net::Hop;
+use ratewire_net::{DropReason, Hop};
 use ratewire_report::Answer;
 use ratewire_sim::record::{Followed, FollowedFate};
 use ratewire_sim::setup::Setup;
@@ -57,10 +57,10 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
             text += "   arrived; acknowledged together with a later packet"
         }
         FollowedFate::Lost => {
-            text += match lost(followed, setup) {
-                Some((true, _)) => "   dropped there",
-                Some((false, _)) => "   lost on the wire",
-                None => "   its acknowledgement was dropped or lost",
+            text += &match lost(followed, setup) {
+                Some((Some(DropReason::Lost) | None, _)) => "   lost on the wire".to_string(),
+                Some((Some(reason), _)) => format!("   dropped there: {reason}"),
+                None => "   its acknowledgement was dropped or lost".to_string(),
             };
         }
         FollowedFate::Underway => text += "   still on its way when the run ended",
@@ -118,8 +118,10 @@ fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason
             None => format!("{}, which marked the packet", link(setup, hop)),
         },
         (KeptBy::Law, None) => match lost(followed, setup) {
-            Some((true, link)) => format!("{link}, which dropped the packet"),
-            Some((false, link)) => format!("no port: the packet was lost on the wire of {link}"),
+            Some((Some(DropReason::Lost) | None, link)) => {
+                format!("no port: the packet was lost on the wire of {link}")
+            }
+            Some((Some(reason), link)) => format!("{link}, which dropped the packet ({reason})"),
             None if own.bound == Bound::Source => "no port: the sender holds itself back".into(),
             None if hops.iter().all(|hop| hop.reason.is_none()) => "no port on the path".into(),
             None => "no port: none held this packet back".into(),
@@ -170,12 +172,11 @@ fn far_end<'a>(setup: &'a Setup, hop: &Hop) -> &'a str {
     &setup.network.nodes[to.index()].name
 }
 
-/// The link on which the packet was lost on its way to the receiver, and whether its queue dropped
-/// it.
-fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(bool, &'a str)> {
+/// The link on which the packet was lost on its way to the receiver, and why.
+fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(Option<DropReason>, &'a str)> {
     let lost = followed.fate == FollowedFate::Lost && followed.trail.back.is_empty();
     let last = followed.trail.there.last().filter(|_| lost)?;
-    Some((last.left.is_none(), link(setup, last)))
+    Some((last.dropped, link(setup, last)))
 }
 
 fn write_hop(
@@ -204,6 +205,12 @@ fn write_hop(
             text,
             "     paused for {paused} of that: the buffer of {node} held more than {xoff}"
         );
+    }
+    if !hop.shaped.is_zero() {
+        let _ = writeln!(text, "     waited {} more for the tokens of the shaper", hop.shaped);
+    }
+    if !hop.late.is_zero() {
+        let _ = writeln!(text, "     took {} more on the link (jitter)", hop.late);
     }
     if hop.came_marked != hop.left_marked {
         *text += "     marked\n";

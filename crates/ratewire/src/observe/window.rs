@@ -1,6 +1,6 @@
 //! The part of a run that its figures are about, and sums of samples over it.
 
-use ratewire_sim::outcome::{Drops, FlowOutcome, LinkOutcome, Outcome, Pausing};
+use ratewire_sim::outcome::{Disturbances, Drops, FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::record::{FlowSample, LinkSample};
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration, Time};
@@ -37,6 +37,7 @@ struct LinkSums {
     marks: u64,
     clamps: u64,
     pausing: Pausing,
+    disturbances: Disturbances,
 }
 
 impl Window {
@@ -92,6 +93,7 @@ impl Window {
         link.marks += sample.marks;
         link.clamps += sample.clamps;
         link.pausing += sample.pausing;
+        link.disturbances += sample.disturbances;
     }
 
     /// The end of the part, or of the run if that was ended before.
@@ -142,6 +144,7 @@ impl Window {
                 marks: sums.marks,
                 clamps: sums.clamps,
                 pausing: sums.pausing,
+                disturbances: sums.disturbances,
             }
         };
         (

@@ -64,6 +64,11 @@ fn flows_count_for_the_measured_time_in_which_they_run() {
     let after = format!("during = \"900 ms .. 1 s\"\n{text}{change}");
     assert_eq!(links(&after, &["cubic"]), [["hop3"]]);
     assert_eq!(links(&format!("{text}{change}"), &["cubic"]), [["hop1"]]);
+    // And what a policer lets pass in the long run is a rate.
+    let policed = PARKING_LOT.to_string()
+        + "policer = { rate = \"9 Mbit/s\", burst = \"64 KB\" }\n"
+        + &flow("s0", "d0", "");
+    assert_eq!(links(&policed, &["cubic"]), [["hop3"]]);
 }
 
 #[test]

@@ -67,6 +67,42 @@ fn a_pause_is_explained_with_its_link_and_threshold() {
     );
 }
 
+/// What a link does by itself to a packet is told at its hop.
+#[test]
+fn a_packet_tells_what_its_link_did() {
+    let with = |bottleneck: &str, more: &str| {
+        let text = format!(
+            "duration = \"1 s\"\nlaw = \"fixed\"\n[topology]\nkind = \"dumbbell\"\n\
+             bottleneck = {{ rate = \"100 Mbit/s\", delay = \"10 ms\", {bottleneck} }}\n\
+             [options.fixed]\nrate = \"50 Mbit/s\"\n[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n{more}"
+        );
+        why(&text, "s1->d1", Duration::from_millis(400))
+    };
+    let said = |bottleneck: &str| with(bottleneck, "");
+    let quiet = said("queue = \"unlimited\"");
+    assert!(!quiet.contains("jitter") && !quiet.contains("shaper") && !quiet.contains("dropped"));
+    let jitter = said("jitter = { mean = \"5 ms\", deviation = \"0 s\" }");
+    assert!(jitter.contains("     took 5 ms more on the link (jitter)\n"), "{jitter}");
+    let bucket = "{ rate = \"1 Mbit/s\", burst = \"2 packets\" }";
+    // A packet of 1.5 KB takes 12 ms at 1 Mbit/s, and 0.12 ms on the link.
+    let shaped = said(&format!("shaper = {bucket}, queue = \"100 packets\""));
+    let dropped = shaped.contains("   dropped there: queue full\n");
+    assert!(dropped || shaped.contains(" more for the tokens of the shaper\n"), "{shaped}");
+    let policed = said(&format!("policer = {bucket}"));
+    assert!(policed.contains("bottleneck: 0 packets waiting, never left"), "{policed}");
+    assert!(policed.contains("   dropped there: over the policer's rate\n"), "{policed}");
+    let by = "Bound by bottleneck, which dropped the packet (over the policer's rate)";
+    assert!(policed.contains(by), "{policed}");
+    let changed = |change: &str| {
+        let at = "[[change]]\nat = \"399 ms\"\nlink = \"bottleneck\"";
+        with("queue = \"unlimited\"", &format!("{at}\n{change}\n"))
+    };
+    let down = changed("up = false");
+    assert!(down.contains("   dropped there: link down\n"), "{down}");
+    let lost = changed("loss = { random = 1 }");
+    assert!(lost.contains("   lost on the wire\n"), "{lost}");
+}
+
 /// A flow over one link, of an application that pauses for two seconds.
 const PAUSING: &str = "duration = \"6 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"dumbbell\"\npairs = 1\n\
     [topology.bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\n[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n\

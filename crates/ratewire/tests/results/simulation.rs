@@ -88,6 +88,24 @@ fn what_is_changed_shows_in_the_results() {
 }
 
 #[test]
+fn losses_and_queues_change_between_steps() {
+    let mut simulation = Simulation::new(&experiment()).unwrap();
+    simulation.run_until(Duration::from_secs(2)).unwrap();
+    let before = simulation.link("bottleneck").unwrap();
+    simulation.set_loss("bottleneck", 0.5).unwrap();
+    simulation.set_queue("bottleneck", 0).unwrap();
+    simulation.run_until(Duration::from_secs(3)).unwrap();
+    let after = simulation.link("bottleneck").unwrap();
+    assert_eq!(before.lost, 0);
+    let sent = (after.sent_packets - before.sent_packets) as f64;
+    let share = after.lost as f64 / sent;
+    assert!((share - 0.5).abs() < 4.0 * 0.5 / sent.sqrt(), "{} of {sent}", after.lost);
+    assert_eq!(after.waiting_packets, 0);
+    let refusal = simulation.set_loss("bottleneck", 1.5).unwrap_err().to_string();
+    assert!(refusal.contains("1.5 is no probability from 0 to 1"), "{refusal}");
+}
+
+#[test]
 fn names_and_worlds_that_there_are_not_are_refused() {
     let mut simulation = Simulation::new(&experiment()).unwrap();
     let refusal = simulation.flow("s9->d9").unwrap_err().to_string();

@@ -124,7 +124,11 @@ fn conservation(runs: &[Run]) -> String {
         .map(|(_, l)| super::text::name(l))
         .collect();
     if broken.is_empty() {
-        return "Packets sent = delivered + dropped + in flight at the end, in every run.".into();
+        let has_copies = runs.iter().any(|r| r.summary.conservation.duplicated_packets > 0);
+        let copies = if has_copies { " + duplicated" } else { "" };
+        return format!(
+            "Packets sent{copies} = delivered + dropped + in flight at the end, in every run."
+        );
     }
     format!(
         "<strong class=\"fail\">Packets are missing under {}: please report this.</strong>",

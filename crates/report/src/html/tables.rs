@@ -174,6 +174,15 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
         Some(p) => format!("{} in {}", seconds(Some(p.paused_s)), count(p.pauses)),
         None => "–".into(),
     };
+    let disturbed = |l: &LinkSummary| l.disturbances.clone().unwrap_or_default();
+    let has_outages = all.iter().any(|l| disturbed(l).outages > 0);
+    head.extend(has_outages.then_some("Down"));
+    let down = |l: &LinkSummary| match disturbed(l) {
+        of if of.outages == 0 => "–".into(),
+        of => format!("{} in {}", seconds(Some(of.down_s)), count(of.outages)),
+    };
+    let has_copies = all.iter().any(|l| disturbed(l).duplicated > 0);
+    head.extend(has_copies.then_some("Duplicates"));
     let size = |v: f64| if v.is_finite() && v >= 0.0 { bytes(v as u64) } else { "–".into() };
     let rows = all.iter().take(limit).map(|l| {
         let reasons: Vec<String> =
@@ -203,6 +212,8 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
         ];
         row.extend(policed.then(|| count(l.clamps)));
         row.extend(is_paused.then(|| paused(l)));
+        row.extend(has_outages.then(|| down(l)));
+        row.extend(has_copies.then(|| count(disturbed(l).duplicated)));
         row
     });
     table("Links; queues in packets and bytes", &head, rows) + &more(all.len(), limit)

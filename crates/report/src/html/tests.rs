@@ -132,9 +132,38 @@ fn a_few_changes_are_marked_and_many_are_not() {
         (
             data(&html)["changes"].as_array().unwrap().len(),
             html.contains("Dashed lines: &lt;script"),
+            html.contains("Links change 25 times, too often for lines."),
         )
     };
-    assert_eq!([0, 1, 24, 25].map(with), [(0, false), (1, true), (24, true), (0, false)]);
+    let expected = [(0, false, false), (1, true, false), (24, true, false), (0, false, true)];
+    assert_eq!([0, 1, 24, 25].map(with), expected);
+}
+
+#[test]
+fn changes_that_differ_between_runs_are_counted() {
+    let change = |ms| ChangeInfo {
+        at: Time::ZERO + Duration::from_millis(ms),
+        what: "bottleneck goes down".to_string(),
+    };
+    let of = |changes| run(RunInfo { changes, ..info("xcp", 1, 1) }, 3, 1.0);
+    let html = rendered(&Page::new(vec![of(vec![change(1)]), of(vec![change(2), change(3)])]));
+    assert_eq!(data(&html)["changes"].as_array().unwrap().len(), 0);
+    assert!(html.contains("Links change 1 to 2 times, at other times in each run."));
+}
+
+#[test]
+fn outages_and_duplicates_of_links_are_in_their_table() {
+    let with = |disturbances: Option<crate::DisturbancesSummary>| {
+        let mut run = run(info("xcp", 1, 1), 3, 1.0);
+        run.summary.links[0].disturbances = disturbances;
+        rendered(&Page::new(vec![run]))
+    };
+    let quiet = with(None);
+    assert!(!quiet.contains("Duplicates") && !quiet.contains(">Down<"));
+    let of = crate::DisturbancesSummary { outages: 3, down_s: 0.25, duplicated: 1_234 };
+    let page = with(Some(of));
+    assert!(page.contains(">Down<") && page.contains("250 ms in 3"), "{page}");
+    assert!(page.contains("Duplicates") && page.contains("1,234"));
 }
 
 #[test]

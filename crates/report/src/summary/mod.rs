@@ -234,6 +234,20 @@ pub struct LinkSummary {
     pub clamps: u64,
     /// Pauses of the link; `None` if it was never paused and sent no pause frames.
     pub pausing: Option<PausingSummary>,
+    /// Outages of the link, and packets that arrived twice; `None` without any.
+    pub disturbances: Option<DisturbancesSummary>,
+}
+
+/// What disturbed a link without a drop.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DisturbancesSummary {
+    /// How often the link went down.
+    pub outages: u64,
+    /// Time for which the link was down, seconds.
+    pub down_s: f64,
+    /// Packets that arrived twice.
+    pub duplicated: u64,
 }
 
 /// Pauses of a link, and the pause frames that it sent.
@@ -338,12 +352,14 @@ impl CompletionSummary {
     }
 }
 
-/// Packets sent = delivered + dropped + in flight, checked in every run.
+/// Packets sent + duplicated = delivered + dropped + in flight, checked in every run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Conservation {
     /// Packets that hosts sent.
     pub sent_packets: u64,
+    /// Copies that links made of packets.
+    pub duplicated_packets: u64,
     /// Packets that reached their destination.
     pub delivered_packets: u64,
     /// Packets dropped anywhere.
@@ -479,7 +495,7 @@ impl Conservation {
         let out = u128::from(self.delivered_packets)
             + u128::from(self.dropped_packets)
             + u128::from(self.in_flight_packets);
-        u128::from(self.sent_packets) == out
+        u128::from(self.sent_packets) + u128::from(self.duplicated_packets) == out
     }
 }
 
@@ -509,5 +525,7 @@ mod tests {
         assert!(c.holds());
         c.sent_packets = 11;
         assert!(!c.holds());
+        (c.duplicated_packets, c.dropped_packets) = (1, 4);
+        assert!(c.holds());
     }
 }

@@ -364,6 +364,12 @@ fn links(run: &Run, options: &TableOptions) -> String {
     if policed {
         columns.push(right("clamps", 1));
     }
+    let of = |l: &crate::LinkSummary| l.disturbances.clone().unwrap_or_default();
+    let has_outages = all.iter().any(|l| of(l).outages > 0);
+    let has_copies = all.iter().any(|l| of(l).duplicated > 0);
+    columns.extend(has_outages.then(|| right("outages", 1)));
+    columns.extend(has_outages.then(|| right("time down", 1)));
+    columns.extend(has_copies.then(|| right("duplicates", 1)));
     let mut grid = Grid::new(columns);
     // The most interesting links first: the bottleneck, then by drops, queue and throughput.
     let mut order: Vec<_> = all.iter().collect();
@@ -385,6 +391,9 @@ fn links(run: &Run, options: &TableOptions) -> String {
             count(l.marks),
         ];
         row.extend(policed.then(|| count(l.clamps)));
+        row.extend(has_outages.then(|| count(of(l).outages)));
+        row.extend(has_outages.then(|| seconds(Some(of(l).down_s))));
+        row.extend(has_copies.then(|| count(of(l).duplicated)));
         grid.row(row);
     }
     "\n".to_string() + &grid.render(&options.style()) + &more(all.len(), options.links, options)
@@ -438,8 +447,12 @@ fn totals(run: &Run, options: &TableOptions) -> String {
     let c = &run.summary.conservation;
     let sign = if c.holds() { "=" } else { "≠" };
     let whole = if run.summary.measured_from_s.is_some() { ", whole run" } else { "" };
+    let copies = match c.duplicated_packets {
+        0 => String::new(),
+        n => format!(" + {} duplicated", count(n)),
+    };
     let text = format!(
-        "packets{whole}: {} sent {sign} {} delivered + {} dropped + {} in flight",
+        "packets{whole}: {} sent{copies} {sign} {} delivered + {} dropped + {} in flight",
         count(c.sent_packets),
         count(c.delivered_packets),
         count(c.dropped_packets),

@@ -442,6 +442,22 @@ fn clamps_are_printed_where_there_are_any() {
 }
 
 #[test]
+fn outages_and_duplicates_are_printed_where_there_are_any() {
+    let mut disturbed = run("xcp", 2);
+    let quiet = render(&[disturbed.clone()], &TableOptions::default());
+    assert!(["outages", "time down", "duplicate"].iter().all(|word| !quiet.contains(word)));
+    disturbed.summary.links[0].disturbances =
+        Some(crate::DisturbancesSummary { outages: 3, down_s: 0.25, duplicated: 1_234 });
+    disturbed.summary.conservation.duplicated_packets = 1_234;
+    let text = render(&[disturbed], &TableOptions { width: None, ..TableOptions::default() });
+    let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
+    let titles = line("link").split_whitespace().rev().take(4).collect::<Vec<_>>();
+    assert_eq!(titles, ["duplicates", "down", "time", "outages"], "{text}");
+    assert!(line("bottleneck").ends_with("250 ms       1,234"), "{text}");
+    assert!(line("packets:").contains(" + 1,234 duplicated "), "{text}");
+}
+
+#[test]
 fn claims_go_on_below_where_it_is_narrow_and_keep_their_law() {
     let claim = CheckedExpectation {
         law: "newreno".into(),

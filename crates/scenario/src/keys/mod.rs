@@ -11,6 +11,7 @@ mod overlay;
 mod pause;
 mod programs;
 mod traffic;
+mod varying;
 
 use std::fmt;
 
@@ -132,6 +133,7 @@ pub struct TableInfo {
 const PARTS: &[&[Key]] = &[
     network::KEYS,
     pause::KEYS,
+    varying::KEYS,
     traffic::KEYS,
     programs::KEYS,
     ensemble::KEYS,
@@ -153,6 +155,7 @@ pub fn tables() -> impl Iterator<Item = &'static TableInfo> {
         &TABLES[..properties],
         disciplines::tables(),
         &TABLES[properties..links],
+        varying::TABLES,
         pause::TABLES,
         &TABLES[links..],
         programs::TABLES,
@@ -242,7 +245,7 @@ const TABLES: &[TableInfo] = &[
     table(
         "change",
         "[[change]]",
-        "A change of a link at a time.",
+        "A change of a link at a time, or again and again with `every`.",
         "[[change]]\nat = \"10 s\"\nlink = \"bottleneck\"\nrate = \"5 Mbit/s\"",
     ),
     table(

@@ -66,7 +66,8 @@ pub(super) const KEYS: &[Key] = &[
     of(&["graph"], "external", KeyKind::Switch, "true", "Whether the neighbouring networks in Topology Zoo files are kept.", "false"),
 
     key("properties", "rate", KeyKind::Rate, "(required unless `trace` is given)", "Rate of the link. A link of rate 0 sends nothing.", "\"1 Gbit/s\""),
-    key("properties", "delay", KeyKind::Time, "(required; in a graph: the file's, else 5 us per km)", "Propagation delay.", "\"20 ms\""),
+    key("properties", "delay", KeyKind::Time, "(required unless `delay_trace` is given; in a graph: the file's, else 5 us per km)", "Propagation delay.", "\"20 ms\""),
+    key("properties", "delay_trace", KeyKind::Text, "(none)", "A file with the link's delay over time, in place of `delay`; it repeats until the run ends. Two columns: seconds and milliseconds. Packets keep their order. A bdp of `queue`, and figures that need a propagation delay, use the mean.", "\"leo.delay\""),
     key("properties", "overhead", KeyKind::Bytes, "0 B", "Link-layer bytes added to each packet (Ethernet: 38, with preamble and gap).", "\"38 B\""),
     key("properties", "queue", KeyKind::Other("a size (\"64 KB\", \"100 packets\"), a time (\"50 ms\"), \"2 bdp\" or \"unlimited\""), "1 bdp", "Capacity of the queue, without the packet in transmission. A bdp is the link's rate times the longest round-trip propagation delay of the flows and traffic that cross the link in either direction. If none crosses it, all flows count. Each edge of an ensemble, from or to its switch, counts as a flow. A time stands for what the link sends in that time. With a trace, a bdp and a time use the trace's mean rate. The queue holds at least one packet; the report shows its size. The default of hosts on access links is \"unlimited\". In topologies without access links, such as a star, hosts have a queue as routers do. In a switch whose inputs are all paused, the key has no effect: packets wait in the buffers of the inputs (see `pause`).", "\"1 bdp\""),
     key("properties", "queue_rtt", KeyKind::Time, "(from the flows)", "Round trip that defines a bdp of `queue`.", "\"100 ms\""),
@@ -102,8 +103,11 @@ pub(super) const KEYS: &[Key] = &[
     key("path", "both", KeyKind::Switch, "true", "Whether packets in the other direction take the same path back.", "false"),
     key("multipath", "flowlet", KeyKind::Time, REQUIRED, "Pause of a flow after which its next packet may take another path; longer than the difference of the paths' delays, so that packets stay in order.", "\"500 us\""),
     key("change", "at", KeyKind::Time, REQUIRED, "Time of the change.", "\"10 s\""),
+    key("change", "every", KeyKind::Time, "(once)", "The change is made again after this time, and so on until the run ends. Tables with the same `every` and different `at` take turns.", "\"2 s\""),
     key("change", "link", KeyKind::Text, REQUIRED, "The link or links that change, with `*` for any text; the other direction is a separate link.", "\"bottleneck*\""),
     key("change", "rate", KeyKind::Rate, "(unchanged)", "The new rate.", "\"5 Mbit/s\""),
     key("change", "delay", KeyKind::Time, "(unchanged)", "The new propagation delay. Even with a shorter delay no packet overtakes another, and paths stay as they are.", "\"80 ms\""),
+    key("change", "loss", KeyKind::Other("\"none\", { random = PROBABILITY } or { burst = { ... } }"), "(unchanged)", "The new losses after transmission.", "{ random = 0.01 }"),
+    key("change", "queue", KeyKind::Other("a size (\"64 KB\", \"100 packets\"), a time (\"50 ms\"), \"2 bdp\" or \"unlimited\""), "(unchanged)", "The new capacity of the queue. A bdp and a time use the `rate` of this table if it has one, else the link's own. Packets that wait stay, even if they no longer fit; others are dropped until there is room.", "\"20 packets\""),
     key("change", "up", KeyKind::Switch, "(unchanged)", "false: the link goes down, and drops waiting and arriving packets; true: the link comes up.", "false"),
 ];

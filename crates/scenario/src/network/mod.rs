@@ -4,6 +4,7 @@ pub(crate) mod changes;
 mod complete;
 mod finish;
 mod further;
+pub(crate) mod outages;
 mod pairs;
 pub(crate) mod properties;
 mod round_trips;
@@ -20,7 +21,7 @@ use crate::diagnostic::Span;
 use crate::document::At;
 use properties::{Cable, Properties};
 
-pub(crate) use finish::{finish, keep_to_hosts, warn_of_queues, warn_of_sorting};
+pub(crate) use finish::{Rooms, finish, keep_to_hosts, warn_of_queues, warn_of_sorting};
 pub(crate) use further::further;
 pub(crate) use pairs::Among;
 pub(crate) use ratewire_units::names::matches;

@@ -5,6 +5,7 @@ use ratewire_units::Bytes;
 
 use super::properties::pause::{self, Pause};
 use super::properties::queue::{self, Queue};
+use super::properties::varying::UsualVariation;
 
 use super::{Link, Net, properties};
 use crate::context::Context;
@@ -24,6 +25,7 @@ pub(crate) struct Usual {
     pub pause: Option<Pause>,
     pub sockets: Sockets,
     pub bursts: Option<Bursts>,
+    pub variation: UsualVariation,
 }
 
 impl Usual {
@@ -43,6 +45,7 @@ impl Usual {
             pause: s.or_default("pause", |entry| pause::pause(&s, entry, packet)),
             sockets: pause::sockets(s.word_or("sockets")),
             bursts: s.or_default("bursts", |entry| pause::bursts(&s, entry)),
+            variation: UsualVariation::read(&s, packet),
         }
     }
 }

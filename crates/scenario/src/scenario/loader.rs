@@ -135,6 +135,7 @@ impl Loader<'_> {
                 disciplines: self.disciplines.clone(),
                 uses: parts.uses,
                 starts: parts.starts,
+                outages: parts.outages,
                 users,
                 template: parts.template,
                 files,

@@ -22,6 +22,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::Item;
 use crate::expect::Expectation;
 use crate::laws::{LawBook, Uses};
+use crate::network::outages::RandomOutages;
 use crate::overrides;
 use crate::traffic::Load;
 use crate::traffic::starts::RandomStart;
@@ -65,6 +66,7 @@ pub struct Scenario {
     users: Vec<NamedUser>,
     /// Flows that start at a random time.
     starts: Vec<RandomStart>,
+    outages: Vec<RandomOutages>,
     /// The run without its laws, in which such flows start as early as they may.
     template: Setup,
     files: BTreeMap<String, Arc<str>>,

@@ -93,7 +93,7 @@ fn set(properties: &mut Properties, edge: &Edge, file_rates: bool, span: Span) {
         properties.trace = None;
     }
     if let Some(value) = delay(edge) {
-        properties.delay = Some(At { value, span });
+        (properties.delay, properties.delay_trace) = (Some(At { value, span }), None);
     } else if edge.length_km.is_some() {
         properties.delay.get_or_insert(At { value: Duration::ZERO, span });
     }

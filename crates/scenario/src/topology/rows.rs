@@ -57,8 +57,9 @@ pub(super) fn dumbbell(b: &mut Builder<'_, '_>) {
 }
 
 fn set_delay(cable: &mut At<Cable>, delay: At<Duration>) {
-    cable.value.forward.delay = Some(delay);
-    cable.value.backward.delay = Some(delay);
+    for properties in [&mut cable.value.forward, &mut cable.value.backward] {
+        (properties.delay, properties.delay_trace) = (Some(delay), None);
+    }
 }
 
 /// Reads the list of times `name`; with `single`, one time stands for all pairs.

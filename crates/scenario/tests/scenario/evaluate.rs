@@ -49,6 +49,7 @@ fn link_sample(second: u64) -> LinkSample {
         marks: 1,
         clamps: 0,
         pausing: Pausing { pauses: second, ..Pausing::default() },
+        disturbances: Default::default(),
         paused: if second <= 5 { 0.2 } else { 0.4 },
     }
 }
@@ -92,6 +93,7 @@ fn outcome(flows: Vec<FlowOutcome>) -> Outcome {
             marks: 11,
             clamps: 0,
             pausing: Pausing { pauses: 60, paused: SECOND * 3, frames: 9, overflowed: 2 },
+            disturbances: Default::default(),
         }],
         packets: Default::default(),
         events: 0,

@@ -184,8 +184,15 @@ fn every_key_of_a_custom_network() {
     let plain = link(setup, "c->b");
     assert!(plain.limit == Limit::Unlimited && plain.discipline.is_passive());
     assert_eq!(setup.paths.len(), 2);
-    assert_eq!(setup.changes.len(), 4);
-    assert!(matches!(setup.changes[1].2, Change::Delay(d) if d == Duration::from_millis(30)));
+    let of = |name: &str| -> Vec<&Change> {
+        let is_it = |id: &LinkId| setup.network.links[id.index()].name == name;
+        let of_it = setup.changes.iter().filter(|(_, id, _)| is_it(id));
+        of_it.map(|(.., change)| change).collect()
+    };
+    assert_eq!(of("b->c").len(), 10);
+    assert!(matches!(of("b->c")[1], Change::Delay(d) if *d == Duration::from_millis(30)));
+    assert!(matches!(of("e->c")[1], Change::Delay(d) if d.secs() == 0.0355));
+    assert!(setup.has_random_outages && of("e->c").iter().any(|c| matches!(c, Change::Up(_))));
     let names: Vec<&str> = setup.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names[..6], ["bulk.1", "bulk.2", "bursts", "video", "file", "e->c"]);
     let server = ProgramSpec {
@@ -358,8 +365,8 @@ fn overrides_are_checked_like_the_file() {
         set("bottleneck.rat", "1 Mbit/s").unwrap_err().to_string(),
         "error: unknown key `rat` in `bottleneck` of [topology]\n --> set:1:1\n  |\n\
          1 | bottleneck.rat=1 Mbit/s\n  | ^^^^^^^^^^^^^^\n  = help: did you mean `rate`?\n  \
-         = help: known: rate, delay, overhead, queue, queue_rtt, discipline, loss, trace, duplex, \
-         medium, contention, law, police, reorder, reverse, pause, sockets, bursts"
+         = help: known: rate, delay, delay_trace, overhead, queue, queue_rtt, discipline, loss, trace, duplex, \
+         medium, contention, law, police, reorder, reverse, pause, sockets, bursts, outages, jitter, duplicate, policer, shaper"
     );
     assert!(
         set("bottleneck.delay", "5").unwrap_err().to_string().contains("cannot be the number 5")

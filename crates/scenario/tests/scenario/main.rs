@@ -31,3 +31,4 @@ mod vain;
 mod vain_ensembles;
 mod vain_links;
 mod vain_senders;
+mod varying;

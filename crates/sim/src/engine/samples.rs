@@ -87,10 +87,11 @@ impl Simulation<'_> {
             links.push(self.settle_link(LinkId(i)));
         }
         self.packets.dropped = links.iter().map(|l| l.drops.total()).sum();
+        self.packets.duplicated = links.iter().map(|link| link.disturbances.duplicated).sum();
         self.packets.in_flight = self.network.in_flight();
         let p = self.packets;
         let unbalanced = self.network.unbalanced_link();
-        if p.sent != p.delivered + p.dropped + p.in_flight || unbalanced.is_some() {
+        if !p.are_conserved() || unbalanced.is_some() {
             return Err(RunError::NotConserved { packets: p, link: unbalanced });
         }
         self.check_overlay()?;

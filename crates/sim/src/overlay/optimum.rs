@@ -219,7 +219,7 @@ impl<'a> Plan<'a> {
             match change {
                 Change::Rate(rate) => rates[link.index()] = *rate,
                 Change::Up(is_up) => up[link.index()] = *is_up,
-                Change::Delay(_) => {}
+                Change::Delay(_) | Change::Loss(_) | Change::Limit(_) => {}
             }
         }
         let down = rates.iter_mut().zip(up).filter(|(_, up)| !up);

@@ -36,6 +36,32 @@ struct Cable {
     /// microseconds.
     pause: Option<(u64, u64)>,
     sockets: Sockets,
+    varies: Varies,
+}
+
+/// What varies on both links of a cable.
+#[derive(Clone, Debug)]
+struct Varies {
+    duplicate: f64,
+    jitter: Option<LinkJitter>,
+    policer: Option<TokenBucket>,
+    shaper: Option<TokenBucket>,
+}
+
+prop_compose! {
+    fn varies()(
+        duplicate in prop_oneof![3 => Just(0.0), 1 => 0.0..0.3],
+        jitter in prop::option::weighted(0.2, (1u64..30).prop_map(|most| LinkJitter::Uniform(MS(most)))),
+        policer in buckets(), shaper in buckets(),
+    ) -> Varies {
+        Varies { duplicate, jitter, policer, shaper }
+    }
+}
+
+fn buckets() -> impl Strategy<Value = Option<TokenBucket>> {
+    let bucket = (1u64..20, 1500u64..60_000)
+        .prop_map(|(mbps, burst)| TokenBucket { rate: MBPS(mbps), burst: Bytes::new(burst) });
+    prop::option::weighted(0.2, bucket)
 }
 
 /// All disciplines with their defaults.
@@ -73,8 +99,9 @@ prop_compose! {
             1 => Just(Sockets::AtRandom),
             1 => Just(Sockets::OnAck),
         ],
+        varies in varies(),
     ) -> Cable {
-        Cable { to, mbps, delay, limit, discipline, loss, medium, pause, sockets }
+        Cable { to, mbps, delay, limit, discipline, loss, medium, pause, sockets, varies }
     }
 }
 
@@ -134,7 +161,7 @@ proptest! {
         flows in prop::collection::vec(
             (any::<u32>(), any::<u32>(), apps(), 0u64..600, prop::option::of(0u64..900), 0u8..32), 0..6,
         ),
-        changes in prop::collection::vec((any::<u32>(), 0u64..1000, 0u8..8), 0..8),
+        changes in prop::collection::vec((any::<u32>(), 0u64..1000, 0u8..11), 0..8),
         contention in prop_oneof![
             Just(Contention::Alternate), Just(Contention::Random), Just(Contention::Backoff)
         ],
@@ -163,6 +190,8 @@ proptest! {
                 l.law = (law < laws.len()).then_some(law);
                 let bursts = Bursts { packets: 5, every: MS(3) };
                 let bursts = (burst_links && i.is_multiple_of(2)).then_some(bursts);
+                (l.duplicate, l.jitter) = (c.varies.duplicate, c.varies.jitter);
+                (l.policer, l.shaper) = (c.varies.policer, c.varies.shaper);
                 l.driver = DriverSpec { sockets: c.sockets, bursts };
                 l.pause = c.pause.filter(|_| !c.medium).map(|(xoff, intake)| PauseSpec {
                     back: LinkId(link ^ 1),
@@ -209,6 +238,9 @@ proptest! {
                 3 => Change::Delay(Duration::ZERO),
                 4 => Change::Delay(MS(80)),
                 5 => Change::Up(false),
+                6 => Change::Loss(Loss::Random(0.2)),
+                7 => Change::Loss(Loss::None),
+                8 => Change::Limit(Limit::Packets(at as u32 % 20)),
                 _ => Change::Up(true),
             };
             net.setup.changes.push((secs(0.001 * at as f64), LinkId(link % (2 * nodes)), change));
@@ -219,7 +251,7 @@ proptest! {
         match ratewire_sim::run(&net.setup, &mut Patience(120)) {
             Ok(out) => {
                 let p = out.packets;
-                prop_assert_eq!(p.sent, p.delivered + p.dropped + p.in_flight);
+                prop_assert!(p.are_conserved(), "{:?}", p);
                 for l in &out.links {
                     prop_assert!(l.busy <= Duration::from_secs(1), "{:?}", l);
                 }

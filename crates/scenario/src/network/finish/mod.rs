@@ -3,11 +3,14 @@
 mod buffers;
 mod drivers;
 mod media;
+mod room;
+mod steps;
 mod unused;
+mod varying;
 
 use std::collections::BTreeMap;
 
-use ratewire_net::spec::{Change, Limit, LinkId, LinkSpec, NetworkSpec, NodeId, Service};
+use ratewire_net::spec::{Change, LinkId, LinkSpec, NetworkSpec, NodeId, Service};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
@@ -17,15 +20,17 @@ use crate::laws::{LawUse, Uses};
 use super::Net;
 use super::properties::queue::Queue;
 use super::properties::{Router, Trace};
-use super::round_trips::RoundTrips;
 use buffers::PauseBuffers;
 use media::Media;
+use steps::Steps;
+use varying::Buckets;
 
 pub(crate) use drivers::keep_to_hosts;
+pub(crate) use room::Rooms;
 pub(crate) use unused::{warn_of_queues, warn_of_sorting};
 
-/// Most rate changes that a trace may cause.
-const MOST_STEPS: u64 = 1_000_000;
+/// Most changes that a trace, or a table with `every`, may make.
+pub(super) const MOST_STEPS: u64 = 1_000_000;
 
 /// The network as simulated, and the changes that traces make.
 pub(crate) struct Finished {
@@ -35,17 +40,14 @@ pub(crate) struct Finished {
 
 /// Makes the network as simulated.
 ///
-/// `packet` is the unit of sizes in packets, `largest` the largest packet of any flow.
-#[allow(clippy::too_many_arguments)]
+/// `largest` is the largest packet of any flow.
 pub(crate) fn finish(
-    context: &Context<'_>,
-    net: &Net,
-    trips: &RoundTrips,
+    rooms: &Rooms<'_>,
     uses: &mut Uses,
-    packet: Bytes,
     largest: Bytes,
     duration: Duration,
 ) -> Finished {
+    let Rooms { context, net, .. } = *rooms;
     let usual = &net.usual;
     let mut network = NetworkSpec { nodes: net.nodes.clone(), ..NetworkSpec::default() };
     let mut changes = Vec::new();
@@ -58,16 +60,10 @@ pub(crate) fn finish(
                 Service::Opportunities(trace.clone())
             }
             Some(At { value: Trace::Rates(trace), span }) => {
-                let count = duration.ps() / trace.period.ps().max(1) + 1;
-                if count.saturating_mul(trace.steps.len() as u64) > MOST_STEPS {
-                    context
-                        .error(*span, "this trace changes the rate more than a million times")
-                        .help("shorten the run, or use a trace with longer steps");
-                } else {
-                    let link = LinkId(id as u32);
-                    changes.extend(steps(trace, link, duration));
-                }
-                Service::Rate(trace.steps[0].1)
+                let first = trace.steps[0].1;
+                let steps = Steps { steps: &trace.steps, period: trace.period, first };
+                changes.extend(steps.changes(context, *span, id, duration, Change::Rate));
+                Service::Rate(first)
             }
             None => Service::Rate(properties.rate.map_or(Rate::ZERO, |rate| rate.value)),
         };
@@ -84,6 +80,14 @@ pub(crate) fn finish(
                 .error(link.span, format!("the link {:?} has no port to be policed", link.name))
                 .help("a policer holds senders to what a port granted: give the link a `law`");
         }
+        if let (Some(trace), Some(At { value: first, span })) =
+            (&properties.delay_trace, properties.delay)
+        {
+            let steps = Steps { steps: &trace.steps, period: trace.period, first };
+            changes.extend(steps.changes(context, span, id, duration, Change::Delay));
+        }
+        let medium = media.of(context, net, id);
+        let buckets = Buckets::of(rooms, link, largest, medium.is_some());
         network.links.push(LinkSpec {
             name: link.name.clone(),
             from: NodeId(link.from as u32),
@@ -91,14 +95,21 @@ pub(crate) fn finish(
             service,
             delay: net.delay(id),
             overhead: net.overhead(link),
-            limit: limit(context, net, id, trips, packet),
+            limit: rooms.of(id),
             discipline: properties.discipline.as_ref().unwrap_or(&usual.discipline).clone(),
             loss: properties.loss.as_ref().unwrap_or(&usual.loss).clone(),
             law,
-            medium: media.of(context, net, id),
+            medium,
             strips: properties.law == Some(Router::Strips),
             reorder: properties.reorder.unwrap_or(usual.reorder),
+            duplicate: properties
+                .variation
+                .duplicate
+                .map_or(usual.variation.duplicate, |at| at.value),
+            jitter: properties.variation.jitter.map_or(usual.variation.jitter, |at| at.value),
             police,
+            policer: buckets.policer,
+            shaper: buckets.shaper,
             pause: pausing.buffer(id),
             driver: pausing.driver(id),
         });
@@ -107,62 +118,6 @@ pub(crate) fn finish(
     warn_of_unread_round_trips(context, net);
     network.mediums = media.list;
     Finished { network, changes }
-}
-
-fn steps(
-    trace: &ratewire_inputs::cooked::RateTrace,
-    link: LinkId,
-    duration: Duration,
-) -> Vec<(Time, LinkId, Change)> {
-    let mut changes = Vec::new();
-    let mut from = Duration::ZERO;
-    let mut rate = trace.steps[0].1;
-    while from < duration {
-        for (start, next) in &trace.steps {
-            let at = from + *start;
-            if at < duration && *next != rate {
-                rate = *next;
-                changes.push((Time::ZERO + at, link, Change::Rate(rate)));
-            }
-        }
-        from += trace.period;
-    }
-    changes
-}
-
-fn limit(context: &Context<'_>, net: &Net, id: usize, trips: &RoundTrips, packet: Bytes) -> Limit {
-    let link = &net.links[id];
-    let properties = &link.properties;
-    let queue = properties.queue.unwrap_or(At { value: net.usual.queue, span: link.span });
-    let rate = properties.mean_rate().unwrap_or(Rate::ZERO);
-    let room = match queue.value {
-        Queue::Unlimited => return Limit::Unlimited,
-        Queue::Bytes(bytes) => return Limit::Bytes(bytes),
-        Queue::Packets(packets) => return Limit::Packets(packets),
-        Queue::Time(time) => rate.bytes_in(time),
-        Queue::Bdp(times) => {
-            let delay = properties.delay.map_or(Duration::ZERO, |delay| delay.value);
-            let crossing = trips.over(id).or(trips.longest);
-            let given = properties.queue_rtt.map(|rtt| rtt.value);
-            let rtt = given.or(crossing).unwrap_or(delay * 2);
-            Bytes::new((rate.bytes_in(rtt).as_f64() * times + 0.5) as u64)
-        }
-    };
-    if room >= packet {
-        return Limit::Bytes(room);
-    }
-    // Only a queue that the user set is worth a warning; at rate 0 there is no product.
-    if properties.queue.is_some() && rate != Rate::ZERO {
-        context
-            .warning(
-                queue.span,
-                format!("the queue of {:?} comes to {room}, less than a packet", link.name),
-            )
-            .help(format!(
-                "it is given room for one packet ({packet}); say \"10 packets\" for more"
-            ));
-    }
-    Limit::Bytes(packet)
 }
 
 /// Warns of each `queue_rtt` that no link's queue uses.

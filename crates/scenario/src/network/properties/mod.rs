@@ -2,10 +2,12 @@
 
 pub(crate) mod pause;
 pub(crate) mod queue;
+pub(crate) mod varying;
 
 use std::sync::Arc;
 
 use ratewire_inputs::cooked::RateTrace;
+use ratewire_inputs::delays::{self, DelayTrace};
 use ratewire_inputs::{mahimahi, trace};
 use ratewire_laws::LawSet;
 use ratewire_net::spec::{AnyDiscipline, Contention, Loss, Opportunities, PoliceSpec, Reorder};
@@ -16,6 +18,7 @@ use crate::laws::LawBook;
 use crate::section::Section;
 use pause::Wishes;
 use queue::Queue;
+use varying::Variation;
 
 /// Treatment of congestion headers by the router at a queue.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +53,9 @@ impl Trace {
 pub(crate) struct Properties {
     pub rate: Option<At<Rate>>,
     pub trace: Option<At<Trace>>,
+    /// With a trace of delays, its mean.
     pub delay: Option<At<Duration>>,
+    pub delay_trace: Option<Arc<DelayTrace>>,
     pub overhead: Option<Bytes>,
     pub queue: Option<At<Queue>>,
     pub queue_rtt: Option<At<Duration>>,
@@ -65,6 +70,7 @@ pub(crate) struct Properties {
     /// The inner `None` is `false`.
     pub police: Option<Option<PoliceSpec>>,
     pub wishes: Wishes,
+    pub variation: Variation,
     /// Whether errors about rate and delay have been noted.
     pub reported: Reported,
 }
@@ -93,6 +99,7 @@ impl Properties {
             rate: if own { self.rate } else { base.rate },
             trace: if own { self.trace } else { base.trace.clone() },
             delay: self.delay.or(base.delay),
+            delay_trace: self.delay.map_or(base.delay_trace.clone(), |_| self.delay_trace),
             overhead: self.overhead.or(base.overhead),
             queue: self.queue.or(base.queue),
             queue_rtt: self.queue_rtt.or(base.queue_rtt),
@@ -105,6 +112,7 @@ impl Properties {
             reorder: self.reorder.or(base.reorder),
             police: self.police.or(base.police),
             wishes: self.wishes.over(base.wishes),
+            variation: self.variation.over(base.variation),
             reported: Reported {
                 rate: self.reported.rate || base.reported.rate,
                 delay: self.reported.delay || base.reported.delay,
@@ -168,7 +176,7 @@ impl Reading<'_> {
                 law.map(Router::Law)
             }
         });
-        let delay = section.time("delay");
+        let (delay, delay_trace) = delay(section);
         let half_duplex = section.word("duplex").map(|word| word.map(|word| word == "half"));
         let medium = section.text("medium").map(|text| text.value.to_string());
         if let (Some(At { value: false, span }), Some(name)) = (half_duplex, &medium) {
@@ -182,15 +190,17 @@ impl Reading<'_> {
                 )
                 .help("leave out one of the two");
         }
+        let delay_given = section.has("delay") || section.has("delay_trace");
         let rate_given = section.has("rate") || section.has("trace");
         Properties {
             reported: Reported {
                 rate: rate_given && rate.is_none() && trace.is_none(),
-                delay: section.has("delay") && delay.is_none(),
+                delay: delay_given && delay.is_none(),
             },
             rate,
             trace,
             delay,
+            delay_trace,
             overhead: section.bytes("overhead").map(|at| at.value),
             queue: section.given("queue", |entry| queue::queue(section, &entry.item, self.packet)),
             queue_rtt: section.time("queue_rtt"),
@@ -207,6 +217,7 @@ impl Reading<'_> {
             reorder: value(section.given("reorder", |entry| reorder(section, entry))),
             police: value(section.given("police", |entry| police(section, entry))),
             wishes: Wishes::read(section, self.packet),
+            variation: Variation::read(section, self.packet),
         }
     }
 }
@@ -306,6 +317,23 @@ fn probability(value: &Value) -> Option<f64> {
         _ => return None,
     };
     (0.0..=1.0).contains(&p).then_some(p)
+}
+
+/// Reads `delay` and `delay_trace`: the delay, or the mean of the trace, and the trace.
+fn delay(section: &Section<'_>) -> (Option<At<Duration>>, Option<Arc<DelayTrace>>) {
+    let delay = section.time("delay");
+    let trace = section.text("delay_trace").and_then(|name| {
+        let trace = section.context.read_noting(name.value, name.span, delays::parse)?;
+        Some(At { value: Arc::new(trace), span: name.span })
+    });
+    if let (true, Some(entry)) = (section.has("delay"), section.get("delay_trace")) {
+        section
+            .context
+            .error(entry.key_span, "`delay_trace` and `delay` exclude each other")
+            .help("a trace says how long packets take");
+    }
+    let mean = trace.as_ref().map(|trace| At { value: trace.value.mean_delay(), span: trace.span });
+    (delay.or(mean), trace.map(|trace| trace.value))
 }
 
 fn trace(section: &Section<'_>, name: At<&str>) -> Option<At<Trace>> {

@@ -14,6 +14,7 @@ use ratewire_units::Bytes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::ScenarioError;
 use crate::expect::Evaluator;
+use crate::network::outages;
 use crate::traffic::starts;
 
 use super::Scenario;
@@ -78,6 +79,7 @@ impl Scenario {
         let mut setup = self.template.clone();
         setup.seed = seed.unwrap_or(self.seed);
         starts::draw(&self.starts, &mut setup);
+        outages::draw(&self.outages, &mut setup);
         if let Some((message, help)) = junctions::refuse(&setup, &made, self.book.laws()) {
             return Err(refuse(message, Some(help)));
         }

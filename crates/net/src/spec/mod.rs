@@ -1,5 +1,7 @@
 //! Specification of a network: nodes, one-way links, and the media that links share.
 
+mod varying;
+
 use std::sync::Arc;
 
 pub use ratewire_backpressure::frames::Quanta;
@@ -8,6 +10,7 @@ use ratewire_laws::{Draw, LinkContext};
 use ratewire_units::{Bytes, Duration, Rate};
 
 pub use crate::queue::AnyDiscipline;
+pub use varying::{Change, LinkJitter, Loss, Reorder, TokenBucket};
 
 /// Index of a node in [`NetworkSpec::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,8 +114,18 @@ pub struct LinkSpec {
     pub strips: bool,
     /// Packets that arrive late, so that others overtake them.
     pub reorder: Option<Reorder>,
+    /// Probability per packet of arriving twice. The copy takes no time of the link: it arrives
+    /// with its original, right behind it.
+    pub duplicate: f64,
+    /// Random additional delay of each packet.
+    pub jitter: Option<LinkJitter>,
     /// Policer that holds senders to their headers; it has no effect on a link without a port.
     pub police: Option<PoliceSpec>,
+    /// Policer before the queue: drops packets for which the bucket lacks tokens.
+    pub policer: Option<TokenBucket>,
+    /// Shaper behind the queue: the packet that leaves the queue waits for its tokens, as one in
+    /// transmission does. It keeps a medium meanwhile.
+    pub shaper: Option<TokenBucket>,
     /// Buffer at the far end that pauses the link; `None` if the link is never paused.
     pub pause: Option<PauseSpec>,
     /// How the sending host hands packets to the link.
@@ -136,7 +149,11 @@ impl Default for LinkSpec {
             medium: None,
             strips: false,
             reorder: None,
+            duplicate: 0.0,
+            jitter: None,
             police: None,
+            policer: None,
+            shaper: None,
             pause: None,
             driver: DriverSpec::default(),
         }
@@ -149,8 +166,16 @@ impl LinkSpec {
         LinkContext { rate: self.service.mean_rate(), delay: self.delay, id: id.port_id(), draw }
     }
 
-    /// Whether the link is like most: it has a constant rate, and drops packets only from a full
-    /// queue. No packet is lost, late, policed or stripped of its header, and no medium is shared.
+    /// What the link carries in the long run at this rate of its own: no more than the tokens of its
+    /// policer and shaper.
+    pub fn lasting(&self, rate: Rate) -> Rate {
+        let buckets = self.policer.iter().chain(&self.shaper);
+        buckets.fold(rate, |rate, bucket| rate.min(bucket.rate))
+    }
+
+    /// Whether the link is like most: it has a constant rate and delay, and drops packets only from
+    /// a full queue. No packet is lost, late, duplicated, policed, shaped, or stripped of its
+    /// header, and no medium is shared.
     pub fn is_plain(&self) -> bool {
         let has_no_trace = match &self.service {
             Service::Rate(_) => true,
@@ -162,7 +187,11 @@ impl LinkSpec {
             && self.discipline.is_passive()
             && !self.strips
             && self.reorder.is_none()
+            && self.duplicate == 0.0
+            && self.jitter.is_none()
             && self.police.is_none()
+            && self.policer.is_none()
+            && self.shaper.is_none()
     }
 }
 
@@ -216,37 +245,6 @@ pub enum Limit {
     Bytes(Bytes),
     /// Limit in packets of any size.
     Packets(u32),
-}
-
-/// Packets lost on a link.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Loss {
-    /// No losses.
-    None,
-    /// Each packet with this probability.
-    Random(f64),
-    /// Every n-th packet, as closed forms of TCP assume; zero for no losses.
-    Every(u64),
-    /// Bursts (Gilbert-Elliott model); each probability is per packet.
-    Burst {
-        /// Probability of a change from the good to the bad state.
-        turn_bad: f64,
-        /// Probability of a change from the bad to the good state.
-        turn_good: f64,
-        /// Probability of a loss in the bad state.
-        loss_bad: f64,
-        /// Probability of a loss in the good state.
-        loss_good: f64,
-    },
-}
-
-/// Packets that others overtake.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reorder {
-    /// Probability per packet.
-    pub share: f64,
-    /// Additional delay of such a packet.
-    pub delay: Duration,
 }
 
 /// Parameters of a policer.
@@ -339,18 +337,4 @@ pub enum Contention {
     Random,
     /// Binary exponential backoff of Ethernet (IEEE 802.3): a winner tends to win again.
     Backoff,
-}
-
-/// A change of a link during a run.
-#[derive(Clone, Debug)]
-pub enum Change {
-    /// New rate. The packet in transmission continues at this rate; at rate zero it stops and keeps
-    /// its medium busy. A link with a trace ignores this change.
-    Rate(Rate),
-    /// New propagation delay, for packets that start from now on; they never overtake earlier
-    /// packets.
-    Delay(Duration),
-    /// Up (`true`) or down (`false`). A link that goes down drops waiting and arriving packets; the
-    /// packet in transmission still arrives.
-    Up(bool),
 }

@@ -4,23 +4,32 @@
 
 use rand_core::Rng;
 use ratewire_laws::Header;
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Time};
 
-use super::network::Network;
 use crate::link::{Link, RareTally, Tally};
 use crate::packet::{Ecn, Fate, Label};
+use crate::path::network::Network;
+use crate::path::trail::DropReason;
 use crate::policer::Policed;
 use crate::queue::{Arrival, Backlog, Departure, Head, Treatment};
 use crate::random::unit;
 use crate::scheduler::Scheduler;
-use crate::spec::{LinkId, MediumId};
-use crate::speed::delay_line::see_head;
+use crate::spec::LinkId;
 
 impl Network {
-    /// Whether the link's policer, if there is one, lets a packet pass to the port.
+    /// Whether the link's policers, if there are any, let a packet pass to the port.
     #[cold]
-    pub(super) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
-        let Some(extra) = self.links[id.index()].extra.as_deref_mut() else { return true };
+    pub(in crate::path) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
+        let link = &mut self.links[id.index()];
+        let on_wire = link.on_wire(label.size);
+        let Some(extra) = link.extra.as_deref_mut() else { return true };
+        if let Some(bucket) = extra.token_policer.as_mut().filter(|_| !extra.down)
+            && !bucket.takes(now, on_wire)
+        {
+            extra.tally.dropped_exceeding += 1;
+            self.discard(&label, DropReason::Exceeding);
+            return false;
+        }
         let Some(policer) = &mut extra.policer else { return true };
         let header = self.packets.header_mut(label.content);
         let size = Bytes::new(u64::from(label.size));
@@ -34,14 +43,14 @@ impl Network {
             return true;
         }
         extra.tally.dropped_policed += 1;
-        self.discard(&label);
+        self.discard(&label, DropReason::Policed);
         false
     }
 
     /// Handles the rare part of a departure: losses and reordering, the policer, and the removal of
     /// congestion headers.
     #[cold]
-    pub(super) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
+    pub(in crate::path) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
         let link = &mut self.links[id.index()];
         label.fate = link.draw_fate(now);
         let Some(extra) = link.extra.as_deref_mut() else { return };
@@ -57,7 +66,7 @@ impl Network {
     /// Handles the rest of an arrival at a link with a discipline, a medium or a trace, or at one
     /// that is down.
     #[cold]
-    pub(super) fn arrive_rare(
+    pub(in crate::path) fn arrive_rare(
         &mut self,
         now: Time,
         id: LinkId,
@@ -160,14 +169,14 @@ impl Network {
         let Some(extra) = link.extra.as_deref_mut() else { return true };
         if extra.down {
             extra.tally.dropped_down += 1;
-            self.discard(label);
+            self.discard(label, DropReason::Down);
             return false;
         }
         let mut draw = || unit(extra.random.next_u64());
         let treatment = extra.discipline.on_arrival(&arrival, &mut draw);
         let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
-            self.discard(label);
+            self.discard(label, DropReason::Early);
         }
         passes
     }
@@ -185,7 +194,7 @@ impl Network {
     /// Lets the discipline choose the next packet to leave and decide about it, until one is not
     /// dropped. Returns whether there is one.
     #[cold]
-    pub(super) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
+    pub(in crate::path) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
         while self.links[id.index()].waiting() > 0 {
             let link = &mut self.links[id.index()];
             let at = link.started;
@@ -229,102 +238,9 @@ impl Network {
                 link.started += 1;
                 link.tally.gone += 1;
             }
-            self.discard(&dropped);
+            self.discard(&dropped, DropReason::Early);
         }
         false
-    }
-
-    /// Handles an event of a link that has something rare; returns a packet that goes on from the
-    /// far end.
-    pub(super) fn on_rare_event(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Option<Label> {
-        if let Some(medium) = self.links[id.index()].medium() {
-            self.on_medium_event(now, id, medium, scheduler);
-        }
-        let until = self.lines.known_until(self.links[id.index()].ends, now);
-        self.catch_up_if_due(until, id, scheduler);
-        if let Some(taken_in) = self.on_switch_event(now, id, scheduler) {
-            let link = &mut self.links[id.index()];
-            link.passed += 1;
-            link.schedule_head(id, scheduler);
-            return Some(taken_in);
-        }
-        let link = &mut self.links[id.index()];
-        if let Some(late) = link.take_late(now) {
-            link.passed += 1;
-            link.schedule_head(id, scheduler);
-            self.note_captured(now, id, late);
-            return Some(late);
-        }
-        let head = link.fifo.front().copied();
-        let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
-            // A packet that has just started may have scheduled its arrival already.
-            if link.next_event <= now {
-                link.schedule_head(id, scheduler);
-            }
-            return None;
-        };
-        if head.fate == Fate::Watched {
-            see_head(id, &mut self.links, &self.routes, &self.packets, &mut self.news);
-            return Some(self.links[id.index()].take_head(id, scheduler));
-        }
-        if head.fate != Fate::Arrives {
-            self.end_on_the_way(id, scheduler);
-            return None;
-        }
-        self.note_captured(now, id, head);
-        if self.links[id.index()].has_intake() {
-            self.await_intake(now, id, &head, scheduler);
-            let link = &mut self.links[id.index()];
-            link.pop_head();
-            link.schedule_head(id, scheduler);
-            return None;
-        }
-        Some(self.links[id.index()].take_head(id, scheduler))
-    }
-
-    /// Handles an event of a link on a medium, which may have become free.
-    #[cold]
-    fn on_medium_event(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        medium: MediumId,
-        scheduler: &mut impl Scheduler,
-    ) {
-        if let Some(extra) = self.links[id.index()].extra.as_deref_mut()
-            && extra.medium_free <= now
-        {
-            extra.medium_free = Time::NEVER;
-        }
-        self.contend(now, medium, scheduler);
-    }
-
-    /// Removes the packet at the head, which is lost, late or dropped.
-    #[cold]
-    fn end_on_the_way(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
-        let link = &mut self.links[id.index()];
-        let head = link.pop_head();
-        match head.fate {
-            Fate::Lost => link.note_lost(),
-            Fate::Late => link.put_aside(head),
-            Fate::Gone | Fate::Arrives | Fate::Watched => link.tally.gone -= 1,
-        }
-        link.schedule_head(id, scheduler);
-        if head.fate == Fate::Lost {
-            self.discard(&head);
-        }
-    }
-
-    #[inline]
-    fn note_captured(&mut self, now: Time, id: LinkId, label: Label) {
-        if self.links[id.index()].is_watched() {
-            self.news.note_captured(now, id, label, &self.packets);
-        }
     }
 }
 
@@ -350,25 +266,10 @@ impl Link {
             backlog: self.backlog(),
         }
     }
-
-    /// Puts a late packet aside at the far end, until its delayed arrival.
-    fn put_aside(&mut self, mut label: Label) {
-        let Some(extra) = self.extra.as_deref_mut() else { return };
-        let delay = extra.reorder.map_or(Duration::ZERO, |reorder| reorder.delay);
-        label.time += delay;
-        label.fate = Fate::Arrives;
-        extra.late.push_back(label);
-    }
-
-    /// Removes and returns a late packet that arrives by now.
-    fn take_late(&mut self, now: Time) -> Option<Label> {
-        let late = &mut self.extra.as_deref_mut()?.late;
-        if late.front()?.time <= now { late.pop_front() } else { None }
-    }
 }
 
 /// Applies a discipline's decision to a packet; returns whether the packet goes on.
-pub(super) fn pass(
+pub(in crate::path) fn pass(
     tally: &mut Tally,
     rare: &mut RareTally,
     label: &mut Label,
