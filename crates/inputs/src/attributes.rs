@@ -41,6 +41,12 @@ impl<'a> Attribute<'a> {
         unit.contains(['b', 'B']) && Quantity::Rate.unit(unit).is_some()
     }
 
+    /// Whether the value is the role of a node in a network.
+    fn is_role(&self) -> bool {
+        let roles = ["host", "server", "client", "router", "switch"];
+        roles.iter().any(|role| self.value.trim().eq_ignore_ascii_case(role))
+    }
+
     /// Whether the value stands for one that is missing, in a place where text is none.
     fn is_missing(&self) -> bool {
         let names = ["null", "none", "nan", "n/a", "unknown", "?"];
@@ -117,6 +123,10 @@ pub(crate) fn of_node<'a>(
             Some(Meaning::Longitude) => longitude = Some(attribute),
             Some(Meaning::Latitude) => latitude = Some(attribute),
             Some(Meaning::Internal) => facts.is_external = !flag(&attribute)?,
+            // The Topology Zoo's types are of symbols; these would say which nodes send.
+            Some(Meaning::Remark) if attribute.is_role() => {
+                tally.unused(Part::Node, &attribute.name, attribute.at);
+            }
             Some(Meaning::Remark) => {}
             _ => tally.unused(Part::Node, &attribute.name, attribute.at),
         }

@@ -110,6 +110,17 @@ fn foreign(text: &str) -> Option<(&'static str, &'static str)> {
             "write its links as [[link]] with `between`, kind = \"custom\", or as node-link JSON",
         ));
     }
+    let is_link = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        matches!(fields.as_slice(), [_, _, rate, delay, _]
+            if rate.ends_with("bps") && delay.ends_with('s'))
+    };
+    if text.lines().nth(2).is_some_and(is_link) {
+        return Some((
+            "a topology of the HPCC simulator",
+            "write its lines as [[link]] with `between`, kind = \"custom\", or as node-link JSON",
+        ));
+    }
     let numbers = |line: &str| {
         let fields = line.split_whitespace().map(|field| field.parse::<f64>());
         fields.collect::<Result<Vec<f64>, _>>().ok().map(|numbers| numbers.len())
@@ -167,6 +178,7 @@ mod tests {
                 "node-link JSON",
             ),
             ("-4438   =208.172.146.62 r1\n1 @? (1) -> <2> \t=x r0", "a Rocketfuel map", "JSON"),
+            ("3 1 2\n2\n0 2 100Gbps 0.001ms 0\n1 2 100Gbps 1us 0", "HPCC", "[[link]]"),
             ("2 1\n0 5625 2473\n1 4505 4098\n0 1 5", "a topology of Inet", "node-link JSON"),
             ("name: lab\ntopology:\n  nodes:\n    a:\n", "a containerlab topology", "[[link]]"),
             ("#!/usr/bin/python\nfrom mininet.topo import Topo", "a Mininet script", "[[link]]"),

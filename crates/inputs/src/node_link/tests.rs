@@ -353,3 +353,11 @@ fn a_demand_at_a_place_that_is_none_is_refused() {
     let said = parse("t.json", &text(2)).unwrap_err().to_string();
     assert!(said.starts_with("t.json:2: found a reference to the node \"2\""), "{said}");
 }
+
+#[test]
+fn roles_of_nodes_are_named_and_symbols_passed_over() {
+    let topology = read(
+        r#"{"nodes": [{"id": 0, "type": "Small Circle"}, {"id": 1, "type": "switch"}], "links": []}"#,
+    );
+    assert_eq!(notes(&topology), ["not used: of nodes \"type\""]);
+}

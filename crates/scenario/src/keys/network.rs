@@ -59,7 +59,7 @@ pub(super) const KEYS: &[Key] = &[
     of(&["tree"], "depth", KeyKind::Count(1, 12), "2", "Levels of routers, the root included.", "3"),
     of(&["tree"], "fanout", KeyKind::Count(1, 64), "2", "Routers (at the last level: hosts) below each router.", "4"),
     of(&["fat-tree"], "k", KeyKind::Count(2, 16), "4", "Ports of each switch, an even number: k^3 / 4 hosts.", "8"),
-    of(&["graph"], "file", KeyKind::Text, REQUIRED, "GraphML (Topology Zoo, networkx, yEd), GML, node-link JSON (networkx, TopoHub, D3), SNDlib (XML or native) or BRITE, relative to the scenario.", "\"Abilene.graphml\""),
+    of(&["graph"], "file", KeyKind::Text, REQUIRED, "GraphML (Topology Zoo, networkx, yEd), GML, node-link JSON (networkx, TopoHub, D3), SNDlib, BRITE or Rocketfuel's latencies, relative to the scenario.", "\"Abilene.graphml\""),
     of(&["graph"], "file_rates", KeyKind::Switch, "true", "Whether the file's rates are used, with `link.rate` where the file has none. With false, `link.rate` is used everywhere.", "false"),
     of(&["graph"], "arcs", KeyKind::Word(&["one-way", "cables", "pairs"]), "one-way", "What an edge of a directed graph is: \"one-way\": a link in its direction only; \"cables\": a link each way. Two opposite edges are the two directions of one cable. \"pairs\": as \"cables\", in undirected graphs, too, for files that list each cable from both ends.", "\"cables\""),
     of(&["graph"], "parts", KeyKind::Word(&["all", "largest"]), "all", "Of a graph in parts that no path joins: all of them, or the one of the most nodes.", "\"largest\""),

@@ -84,6 +84,12 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
             b.net.demands.push((from, to, demand.rate.bps() as f64));
         }
     }
+    let (left, all) = (b.net.demands.len(), topology.demands.len());
+    if left < all {
+        let out = all - left;
+        let message = format!("{out} of {all} demands are left out with their nodes");
+        context.warning(file.span, message).help("`parts` and `external` leave out nodes");
+    }
 }
 
 /// Sets what the file says of one direction of a link.

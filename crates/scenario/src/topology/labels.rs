@@ -53,7 +53,11 @@ impl Labels {
             let (a, b) = (line.edge.a, line.edge.b);
             let number = count.entry((a.min(b), a.max(b))).or_insert(1);
             loop {
-                let both = [numbered(&arrow(a, b), *number), numbered(&arrow(b, a), *number)];
+                let mut both = [numbered(&arrow(a, b), *number), numbered(&arrow(b, a), *number)];
+                // Between A and A->A, both are A->A->A.
+                if both[0] == both[1] {
+                    both[1] += ".reverse";
+                }
                 let is_plain = *number == 1;
                 *number += 1;
                 if both.iter().all(|one| !taken.contains(one) && (is_plain || !plain.contains(one)))

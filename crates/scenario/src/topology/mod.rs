@@ -110,7 +110,7 @@ const TOPOLOGIES: &[TopologyInfo] = &[
     },
     TopologyInfo {
         kind: "graph",
-        summary: "A topology from a file: GraphML, GML, node-link JSON, SNDlib or BRITE.",
+        summary: "A topology from a file: GraphML, GML, node-link JSON, SNDlib, BRITE or Rocketfuel.",
         nodes: "for each node NAME of the file a router NAME.router and a host NAME",
         links: "A->B between the routers of A and B (A->B#2 for a second one), NAME.access from a \
                 host to its router",

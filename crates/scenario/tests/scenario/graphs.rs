@@ -1,5 +1,7 @@
 //! Topologies from files: what is read, and what is said of the rest.
 
+use proptest::collection::vec;
+use proptest::prelude::*;
 use ratewire_scenario::Scenario;
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Rate};
@@ -181,6 +183,9 @@ fn parts_are_said_and_the_largest_can_be_kept() {
     let said = warned(&more, &file);
     assert!(said.contains("in 2 parts, and only the largest is kept: 3 of 4 nodes"), "{said}");
     assert!(said.contains("parts = \"all\" keeps \"alone\""), "{said}");
+    let demands = r#""demands": {"a": {"b": 5}, "alone": {"b": 5}}, "#;
+    let said = warned(&more, &file.replacen('{', &format!("{{{demands}"), 1));
+    assert!(said.contains("1 of 2 demands are left out with their nodes"), "{said}");
     // A network that neighbours hold together is in parts without them.
     let bridge = nodes.replace("\"b\"", "\"b\", \"Internal\": 0");
     let file =
@@ -271,4 +276,40 @@ fn one_graph_is_one_network_in_every_format() {
         (rate(&setup, "0->1"), delay(&setup, "1->0")),
         (Rate::from_mbps(2_000), Duration::from_millis(5))
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever a file calls its nodes, all names differ, and those of the file stand.
+    #[test]
+    fn no_made_name_collides(
+        names in vec("[AB](\\.router|\\.access|#2|#3|->B|->A)?(#2)?", 2..7),
+        ends in vec((0..7_usize, 0..7_usize), 1..14),
+        directed: bool,
+    ) {
+        let count = names.len();
+        let node = |(id, name): (usize, &String)| format!("{{\"id\": {id}, \"name\": {name:?}}}");
+        let nodes: Vec<String> = names.iter().enumerate().map(node).collect();
+        let links = ends.iter().map(|(a, b)| {
+            format!("{{\"source\": {}, \"target\": {}}}", a % count, b % count)
+        });
+        let head = format!("\"directed\": {directed},");
+        let file = json(&head, &nodes.join(","), &links.collect::<Vec<_>>().join(","));
+        let text = format!(
+            "duration = \"1 s\"\nlaw = \"cubic\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n{LINK}\n\
+             [[node]]\nname = \"x\"\n[[node]]\nname = \"y\"\n[[link]]\nbetween = [\"x\", \"y\"]\n\
+             rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[flow]]\nfrom = \"x\"\nto = \"y\"\n"
+        );
+        let read = parse_with(&text, &[("g", &file)]);
+        let scenario = read.unwrap_or_else(|all| panic!("{all}"));
+        let network = scenario.setup(None, None).unwrap().network;
+        let mut seen = std::collections::BTreeSet::new();
+        prop_assert!(network.nodes.iter().all(|node| seen.insert(&node.name)));
+        let mut seen = std::collections::BTreeSet::new();
+        prop_assert!(network.links.iter().all(|link| seen.insert(&link.name)));
+        for name in &names {
+            prop_assert!(network.nodes.iter().any(|node| node.is_host && node.name == *name));
+        }
+    }
 }
