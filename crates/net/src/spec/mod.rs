@@ -166,8 +166,8 @@ impl LinkSpec {
         LinkContext { rate: self.service.mean_rate(), delay: self.delay, id: id.port_id(), draw }
     }
 
-    /// What the link carries in the long run at this rate of its own: no more than the tokens of its
-    /// policer and shaper.
+    /// What the link carries in the long run at this rate of its own: no more than the tokens of
+    /// its policer and shaper.
     pub fn lasting(&self, rate: Rate) -> Rate {
         let buckets = self.policer.iter().chain(&self.shaper);
         buckets.fold(rate, |rate, bucket| rate.min(bucket.rate))

@@ -100,8 +100,8 @@ fn behind_others(
     before.into_iter().filter(|(_, before)| !before.is_empty()).map(|(link, _)| link).collect()
 }
 
-/// Bits that an application offers from `start` to `stop` in a part of a run with this end; `None` if
-/// it takes all the rate that it gets.
+/// Bits that an application offers from `start` to `stop` in a part of a run with this end; `None`
+/// if it takes all the rate that it gets.
 fn offered(
     writer: &Writer,
     (start, stop): (Time, Time),
