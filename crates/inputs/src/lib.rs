@@ -36,6 +36,7 @@ pub mod mahimahi;
 mod note;
 mod rows;
 pub mod sndlib_xml;
+mod steps;
 pub mod topohub;
 pub mod topology;
 pub mod trace;
