@@ -25,12 +25,14 @@ const COLUMNS: [Wanted; 2] = [
         words: &["size", "bytes", "flowsize"],
         others: &["packet", "packets", "pkts", "segments"],
         unit: Unit::Size,
+        usual: "bytes",
     },
     Wanted {
         what: "cumulative share (0..1 or 0..100)",
         words: &["share", "cdf", "probability", "prob", "percent", "percentage", "cumulative"],
         others: &["pdf"],
         unit: Unit::None,
+        usual: "",
     },
 ];
 

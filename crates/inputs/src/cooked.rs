@@ -17,47 +17,39 @@
 use ratewire_units::quantity::RATE_UNITS;
 use ratewire_units::{Duration, Rate, Time};
 
-use crate::calendar;
-use crate::heading::{self, Column, Heading, Unit, Wanted};
-use crate::location::{Location, finite, in_place_of_a_number};
-use crate::rows::{MAX_SECONDS, Row, rows};
+use crate::heading::{Unit, Wanted};
+use crate::rows::Row;
+use crate::steps::{self, TIME, Values};
 use crate::{InputError, Note};
 
 /// The largest rate taken, in bit/s: a petabit per second.
 const MAX_BPS: f64 = 1e15;
 
-/// The latest time before the shift, in seconds: Unix time of the year 5138. Unix time in
-/// milliseconds is later.
-const MAX_UNIX_SECONDS: f64 = 1e11;
-
-/// The column of times.
-pub(crate) const TIME: Wanted = Wanted {
-    what: "the time",
-    words: &["time", "t", "timestamp", "timestamps", "ts", "epoch", "unix", "elapsed"],
-    others: &["rtt", "trip", "delay", "latency", "loss"],
-    unit: Unit::Time,
+const RATES: Values<Rate> = Values {
+    columns: [
+        TIME,
+        Wanted {
+            what: "the rate",
+            words: &[
+                "throughput",
+                "tput",
+                "bandwidth",
+                "bw",
+                "rate",
+                "bitrate",
+                "datarate",
+                "capacity",
+                "goodput",
+            ],
+            others: &["loss", "error", "packet", "frame", "sample", "success", "retransmission"],
+            unit: Unit::Rate,
+            usual: "Mbit/s",
+        },
+    ],
+    example: "a file with the single row \"0 10\" is a steady 10 Mbit/s",
+    remedy,
+    value: rate,
 };
-
-/// The columns of a trace.
-pub(crate) const COLUMNS: [Wanted; 2] = [
-    TIME,
-    Wanted {
-        what: "the rate",
-        words: &[
-            "throughput",
-            "tput",
-            "bandwidth",
-            "bw",
-            "rate",
-            "bitrate",
-            "datarate",
-            "capacity",
-            "goodput",
-        ],
-        others: &["loss", "error", "packet", "frame", "sample", "success", "retransmission"],
-        unit: Unit::Rate,
-    },
-];
 
 /// The rate of a link over time, in steps, repeating.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,26 +85,6 @@ impl RateTrace {
     }
 }
 
-/// What a trace of two columns holds beside its times.
-pub(crate) struct Values<T> {
-    pub(crate) columns: [Wanted; 2],
-    /// Both columns in words, and a file that means a steady value.
-    pub(crate) usual: &'static str,
-    pub(crate) example: &'static str,
-    /// What to do if a row has other columns.
-    pub(crate) remedy: fn(&Row<'_>) -> &'static str,
-    /// Reads a field, which the heading tells of.
-    pub(crate) value: fn(&Row<'_>, &str, Column) -> Result<T, InputError>,
-}
-
-const RATES: Values<Rate> = Values {
-    columns: COLUMNS,
-    usual: "time in seconds, throughput in Mbit/s",
-    example: "a file with the single row \"0 10\" is a steady 10 Mbit/s",
-    remedy,
-    value: rate_of,
-};
-
 /// Reads a trace.
 ///
 /// # Errors
@@ -120,75 +92,8 @@ const RATES: Values<Rate> = Values {
 /// time is not later than the one before it, or a number is negative, not a number, or out of
 /// range (9e6 s after the first time, 1e15 bit/s).
 pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<RateTrace, InputError> {
-    let (steps, period) = steps(file, text, &RATES, notes)?;
+    let (steps, period) = steps::read(file, text, &RATES, notes)?;
     Ok(RateTrace { steps, period })
-}
-
-/// The steps of a trace, and the time after which it starts again.
-type Steps<T> = (Vec<(Duration, T)>, Duration);
-
-/// Reads a trace of any values.
-pub(crate) fn steps<T>(
-    file: &str,
-    text: &str,
-    values: &Values<T>,
-    notes: &mut Vec<Note>,
-) -> Result<Steps<T>, InputError> {
-    let mut all = rows(file, text).peekable();
-    let heading = heading::of(file, text, &mut all, &values.columns, notes)?;
-    let mut first = None;
-    let mut zone = None;
-    let mut steps: Vec<(Duration, T)> = Vec::new();
-    for row in all {
-        let [time, value] = heading.fields(&row, (values.remedy)(&row))?;
-        let ps = match calendar::read(time) {
-            Some((ps, of_row)) if *zone.get_or_insert(of_row) == of_row => ps,
-            Some(_) => {
-                return Err(row.at.error(
-                    "a time in another time zone than that of the first row",
-                    "times of one zone",
-                    "write all times in one zone, or as Unix time",
-                ));
-            }
-            None => time_of(&row, time, &heading)?,
-        };
-        let first = *first.get_or_insert(ps);
-        let start = ps.checked_sub(first);
-        let start = start.map(|ps| Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX)));
-        let before = steps.last().map(|(before, _)| *before);
-        let Some(start) = start.filter(|start| before.is_none_or(|before| *start > before)) else {
-            let seconds = |ps: u128| ps as f64 / 1e12;
-            let before = first + u128::from(before.unwrap_or_default().ps());
-            return Err(row.at.error(
-                match zone {
-                    Some(_) => "a time that is not after that of the row before".to_string(),
-                    None => format!("{} s after {} s", seconds(ps), seconds(before)),
-                },
-                "times that increase from row to row",
-                "sort the rows by time, and keep one of those with the same time",
-            ));
-        };
-        if start.secs() > MAX_SECONDS {
-            return Err(row.at.error(
-                format!("{} s after the first row", start.secs()),
-                format!("traces of up to {MAX_SECONDS:e} s"),
-                "cut the trace, or name the unit of its times in a heading such as \"time_ms\"",
-            ));
-        }
-        steps.push((start, (values.value)(&row, value, heading.columns[1])?));
-    }
-    if steps.is_empty() {
-        return Err(Location::whole(file).error(
-            "no rows",
-            format!("rows of two columns: {}", values.usual),
-            values.example,
-        ));
-    }
-    let [time, value] = heading.unitless;
-    // Dates need no unit.
-    notes.extend(time.filter(|_| zone.is_none()).into_iter().chain(value));
-    let period = steps[steps.len() - 1].0 + last_step(&steps);
-    Ok((steps, period))
 }
 
 fn remedy(row: &Row<'_>) -> &'static str {
@@ -201,41 +106,10 @@ fn remedy(row: &Row<'_>) -> &'static str {
     }
 }
 
-/// The time in a field, in picoseconds, before the shift.
-fn time_of(row: &Row<'_>, field: &str, heading: &Heading<2>) -> Result<u128, InputError> {
-    let column = heading.columns[0];
-    let wrong = row.picoseconds(field, "time", column.scale, MAX_UNIX_SECONDS);
-    // Without a unit, this is Unix time in milliseconds or less.
-    let is_later = || finite(field).is_some_and(|time| time > MAX_UNIX_SECONDS);
-    wrong.map_err(|error| {
-        if column.is_unit_named || !is_later() {
-            return error;
-        }
-        row.at.error(
-            in_place_of_a_number(field),
-            "times in seconds, as Unix time or from any other start",
-            "if it is Unix time in milliseconds, write \"time_ms throughput_mbps\" into a first line",
-        )
-    })
-}
-
-fn rate_of(row: &Row<'_>, field: &str, Column { scale, .. }: Column) -> Result<Rate, InputError> {
+fn rate(row: &Row<'_>, field: &str, scale: f64) -> Result<Rate, InputError> {
     let unit = RATE_UNITS.iter().find(|(_, size)| *size == scale).map_or("bit/s", |(name, _)| name);
     let rate = row.number(field, &format!("throughput in {unit}"), MAX_BPS / scale)?;
     Ok(Rate::from_bps((rate * scale + 0.5) as u64))
-}
-
-/// The median of the steps' lengths, which the file gives for all but the last.
-fn last_step<T>(steps: &[(Duration, T)]) -> Duration {
-    let mut lengths: Vec<u64> =
-        steps.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0).ps()).collect();
-    lengths.sort_unstable();
-    let middle = lengths.len() / 2;
-    match lengths.len() {
-        0 => Duration::from_secs(1),
-        n if n % 2 == 1 => Duration::from_ps(lengths[middle]),
-        _ => Duration::from_ps(lengths[middle - 1].midpoint(lengths[middle])),
-    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@
 
 use ratewire_units::Duration;
 
-use crate::cooked::{TIME, Values, steps};
-use crate::heading::{Column, Unit, Wanted};
+use crate::heading::{Unit, Wanted};
 use crate::rows::Row;
+use crate::steps::{self, TIME, Values};
 use crate::{InputError, Note};
 
 /// The largest delay taken, in seconds: a day.
@@ -21,10 +21,10 @@ const DELAYS: Values<Duration> = Values {
             what: "the delay",
             words: &["delay", "latency", "owd", "oneway"],
             others: &["rtt", "trip", "loss", "timestamp"],
-            unit: Unit::Delay,
+            unit: Unit::Time,
+            usual: "ms",
         },
     ],
-    usual: "time in seconds, delay in milliseconds",
     example: "a file with the single row \"0 20\" is a steady 20 ms",
     remedy: |_| "name the columns in a first line, such as \"time_s,delay_ms\"",
     value,
@@ -61,11 +61,11 @@ impl DelayTrace {
 /// is not later than the one before it, or a number is negative, not a number, or out of range (9e6
 /// s after the first time, delays of a day).
 pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<DelayTrace, InputError> {
-    let (steps, period) = steps(file, text, &DELAYS, notes)?;
+    let (steps, period) = steps::read(file, text, &DELAYS, notes)?;
     Ok(DelayTrace { steps, period })
 }
 
-fn value(row: &Row<'_>, field: &str, Column { scale, .. }: Column) -> Result<Duration, InputError> {
+fn value(row: &Row<'_>, field: &str, scale: f64) -> Result<Duration, InputError> {
     let what = if scale == 1e-3 { "delay in milliseconds" } else { "delay" };
     let delay = row.number(field, what, MAX_SECONDS / scale)?;
     Ok(Duration::from_secs_f64(delay * scale))
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn says_what_is_wrong_and_where() {
         let refused = |text: &str| parse("d.txt", text, &mut Vec::new()).unwrap_err().to_string();
-        assert!(refused("").contains("time in seconds, delay in milliseconds"));
+        assert!(refused("").contains("the time in seconds, the delay in ms"));
         assert!(refused("").contains("a steady 20 ms"));
         assert!(refused("7\n").contains("found 1 column"));
         assert!(refused("0 1\n1 -2\n").starts_with("d.txt:2: found \"-2\""));

@@ -50,6 +50,7 @@ mod rows;
 mod sndlib;
 pub mod sndlib_native;
 pub mod sndlib_xml;
+mod steps;
 mod tally;
 pub mod topology;
 pub mod trace;

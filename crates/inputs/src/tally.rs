@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::Note;
 use crate::location::{Location, quoted};
-use crate::topology::Note;
 use crate::vocabulary::{Part, Quantity};
 
 /// Most names that one note lists.
@@ -82,7 +82,7 @@ impl<'a> Tally<'a> {
 
     /// Adds a note.
     pub(crate) fn note(&mut self, at: Location<'a>, text: &str, help: &str) {
-        self.others.push(Note { line: at.line_number(), text: text.into(), help: help.into() });
+        self.others.push(at.note(text, help));
     }
 
     /// All notes.
@@ -102,11 +102,11 @@ impl<'a> Tally<'a> {
                 Quantity::Delay => "state the unit (\"5 ms\", delay_unit of the graph)",
                 Quantity::Length => "state the unit (\"12 km\", distance_unit of the graph)",
             };
-            notes.push(Note { line: seen.at.line_number(), text, help: help.into() });
+            notes.push(seen.at.note(text, help));
         }
         for (departure, seen) in self.departures {
             let (text, help) = departure.said(seen.count);
-            notes.push(Note { line: seen.at.line_number(), text, help: help.into() });
+            notes.push(seen.at.note(text, help));
         }
         notes.extend(unused(&self.unused));
         notes

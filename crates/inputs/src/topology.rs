@@ -18,6 +18,8 @@
 
 use ratewire_units::{Duration, Rate};
 
+use crate::Note;
+
 /// The mean radius of the earth in km (IUGG).
 const EARTH_KM: f64 = 6371.0088;
 
@@ -34,17 +36,6 @@ pub struct Topology {
     pub demands: Vec<Demand>,
     /// What the file says that is not used, or not used as it stands.
     pub notes: Vec<Note>,
-}
-
-/// Something that the file says and the topology does not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// The first line that says so, from 1.
-    pub line: Option<usize>,
-    /// What is not used, and how often.
-    pub text: String,
-    /// What to do about it.
-    pub help: String,
 }
 
 /// A node.

@@ -224,6 +224,14 @@ impl<'a> Context<'a> {
         self.read_noting(name, span, |name, text, _| parse(name, text))
     }
 
+    /// Warns of what the file called `name` says and is not used.
+    pub fn warn_of(&self, notes: &[Note], name: &str, span: Span) {
+        for Note { line, text, help } in notes {
+            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+            self.warning(span, format!("{name}{line}: {text}")).help(help);
+        }
+    }
+
     /// Reads the file called `name` with `parse`, whose notes are warnings.
     pub fn read_noting<T>(
         &self,
@@ -235,10 +243,7 @@ impl<'a> Context<'a> {
         let mut notes = Vec::new();
         match parse(name, &text, &mut notes) {
             Ok(value) => {
-                for Note { line, text, help } in notes {
-                    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-                    self.warning(span, format!("{name}{line}: {text}")).help(help);
-                }
+                self.warn_of(&notes, name, span);
                 Some(value)
             }
             Err(e) => {

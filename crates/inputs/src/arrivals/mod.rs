@@ -35,24 +35,28 @@ const COLUMNS: [Wanted; 4] = [
         words: &["start", "arrival", "time", "timestamp"],
         others: &["end", "finish", "stop", "duration", "fct", "completion"],
         unit: Unit::Time,
+        usual: "seconds",
     },
     Wanted {
         what: "from",
         words: &["from", "src", "source", "sender"],
         others: &["port"],
         unit: Unit::None,
+        usual: "",
     },
     Wanted {
         what: "to",
         words: &["to", "dst", "dest", "destination", "receiver"],
         others: &["port"],
         unit: Unit::None,
+        usual: "",
     },
     Wanted {
         what: "bytes",
         words: &["bytes", "size"],
         others: &["packet", "header"],
         unit: Unit::Size,
+        usual: "bytes",
     },
 ];
 

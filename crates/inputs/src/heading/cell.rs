@@ -117,7 +117,7 @@ fn unit_at(words: &[&str]) -> (Option<(Unit, f64)>, usize) {
 }
 
 /// A unit by a name that has one meaning in a heading.
-fn unit(word: &str) -> Option<(Unit, f64)> {
+pub(super) fn unit(word: &str) -> Option<(Unit, f64)> {
     let lower = word.to_lowercase();
     let of = |units: &[(&str, f64)], name: &str| {
         units.iter().find(|(known, _)| *known == name).map(|(_, scale)| *scale)

@@ -22,18 +22,18 @@ pub(crate) struct Wanted {
     /// Words with which the name is that of something else.
     pub others: &'static [&'static str],
     pub unit: Unit,
+    /// The unit where the heading names none; empty for [`Unit::None`].
+    pub usual: &'static str,
 }
 
 /// What a quantity is counted in.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Unit {
-    /// Seconds, unless the heading says otherwise.
+    /// A time.
     Time,
-    /// Milliseconds, unless the heading says otherwise.
-    Delay,
-    /// Mbit/s, unless the heading says otherwise.
+    /// A rate.
     Rate,
-    /// Bytes, unless the heading says otherwise.
+    /// An amount of data.
     Size,
     /// Nothing, or a name.
     None,
@@ -67,6 +67,11 @@ pub(crate) struct Heading<const N: usize> {
 }
 
 impl<const N: usize> Heading<N> {
+    /// The columns, for messages.
+    pub fn names(&self) -> &str {
+        &self.names
+    }
+
     /// The fields of a row that the reader looks for. `remedy` is that of a file without a heading.
     pub fn fields<'a>(&self, row: &Row<'a>, remedy: &str) -> Result<[&'a str; N], InputError> {
         let mut fields = match self.separator {
@@ -103,37 +108,19 @@ impl<const N: usize> Heading<N> {
     }
 }
 
-impl Unit {
-    fn scale(self) -> f64 {
-        match self {
-            Unit::Rate => 1e6,
-            Unit::Delay => 1e-3,
-            Unit::Time | Unit::Size | Unit::None => 1.0,
-        }
-    }
-
-    /// The unit that headings have for it.
-    fn kind(self) -> Unit {
-        if self == Unit::Delay { Unit::Time } else { self }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Unit::Time => "seconds",
-            Unit::Delay => "milliseconds",
-            Unit::Rate => "Mbit/s",
-            Unit::Size => "bytes",
-            Unit::None => "",
-        }
+impl Wanted {
+    /// Seconds, bits per second or bytes of the usual unit.
+    fn scale(&self) -> f64 {
+        cell::unit(self.usual).map_or(1.0, |(_, scale)| scale)
     }
 }
 
 /// The columns of a table without a heading.
 fn usual<const N: usize>(wanted: &[Wanted; N]) -> Heading<N> {
-    let column = |at: usize| Column { at, scale: wanted[at].unit.scale(), is_unit_named: false };
+    let column = |at: usize| Column { at, scale: wanted[at].scale(), is_unit_named: false };
     let name = |one: &Wanted| match one.unit {
         Unit::None => one.what.to_string(),
-        unit => format!("{} in {}", one.what, unit.name()),
+        _ => format!("{} in {}", one.what, one.usual),
     };
     let names = wanted.iter().map(name).collect::<Vec<_>>().join(", ");
     let columns = std::array::from_fn(column);
@@ -192,14 +179,14 @@ fn read<const N: usize>(
         ));
     }
     let unitless = std::array::from_fn(|i| {
-        let (column, unit) = (found[i], wanted[i].unit);
-        if unit == Unit::None || column.is_unit_named {
+        let (column, Wanted { unit, usual, .. }) = (found[i], &wanted[i]);
+        if *unit == Unit::None || column.is_unit_named {
             return None;
         }
         let name = cells[column.at].name;
         Some(at.note(
-            format!("{} names no unit: read as {}", columns(&[name]), unit.name()),
-            format!("write the unit into the heading, such as \"{name} ({})\"", unit.name()),
+            format!("{} names no unit: read as {usual}", columns(&[name])),
+            format!("write the unit into the heading, such as \"{name} ({usual})\""),
         ))
     });
     Ok(Heading {
@@ -258,7 +245,7 @@ fn column(at: Location<'_>, cells: &[Cell<'_>], wanted: &Wanted) -> Result<Colum
     }
     let cell = &cells[first];
     let scale = match cell.unit {
-        Some((unit, scale)) if unit == wanted.unit.kind() => Some(scale),
+        Some((unit, scale)) if unit == wanted.unit => Some(scale),
         _ => None,
     };
     if wanted.unit == Unit::Rate
@@ -271,7 +258,7 @@ fn column(at: Location<'_>, cells: &[Cell<'_>], wanted: &Wanted) -> Result<Colum
             "write the unit with a small b for bits, and a large B for bytes",
         ));
     }
-    let usual = wanted.unit.scale();
+    let usual = wanted.scale();
     Ok(Column { at: first, scale: scale.unwrap_or(usual), is_unit_named: scale.is_some() })
 }
 
@@ -279,7 +266,22 @@ fn column(at: Location<'_>, cells: &[Cell<'_>], wanted: &Wanted) -> Result<Colum
 mod tests {
     use super::*;
 
-    const WANTED: [Wanted; 2] = crate::cooked::COLUMNS;
+    const WANTED: [Wanted; 2] = [
+        Wanted {
+            what: "the time",
+            words: &["time", "t", "timestamp", "elapsed", "epoch"],
+            others: &["rtt"],
+            unit: Unit::Time,
+            usual: "seconds",
+        },
+        Wanted {
+            what: "the rate",
+            words: &["throughput", "bandwidth", "bw", "rate", "bitrate", "capacity"],
+            others: &["loss"],
+            unit: Unit::Rate,
+            usual: "Mbit/s",
+        },
+    ];
 
     fn of(line: &str) -> Result<(Heading<2>, Vec<String>), String> {
         let mut notes = Vec::new();

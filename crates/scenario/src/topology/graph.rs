@@ -38,7 +38,7 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
     };
     let mut kept: Vec<bool> = topology.nodes.iter().map(|node| external || node.internal).collect();
     let context = section.context;
-    warn_of_notes(context, file, &topology);
+    context.warn_of(&topology.notes, file.value, file.span);
     keep_parts(b, file, &topology, &mut kept, only_largest);
 
     let labels = Labels::of(&topology, &kept);
@@ -146,14 +146,6 @@ fn keep_parts(
             format!("{message}, and only the largest is kept: {most} of {all} nodes"),
         )
         .help(format!("parts = \"all\" keeps {}{more}", out[..out.len().min(8)].join(", ")));
-}
-
-/// Warns of what the file says and the topology does not.
-fn warn_of_notes(context: &Context<'_>, file: At<&str>, topology: &Topology) {
-    for note in &topology.notes {
-        let line = note.line.map(|line| format!(":{line}")).unwrap_or_default();
-        context.warning(file.span, format!("{}{line}: {}", file.value, note.text)).help(&note.help);
-    }
 }
 
 /// Warns of neighbours at one spot.
