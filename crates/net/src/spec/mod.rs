@@ -155,6 +155,17 @@ impl LinkSpec {
         LinkContext { rate: self.service.mean_rate(), delay: self.delay, id: id.port_id(), draw }
     }
 
+    /// What the link carries for long at this rate: no more than its policer or shaper lets pass.
+    pub fn lasting(&self, rate: Rate) -> Rate {
+        let of = self.variation.iter().flat_map(|of| [of.policer, of.shaper]).flatten();
+        of.map(|bucket| bucket.rate).fold(rate, Rate::min)
+    }
+
+    /// What the link carries for long at its rate; for a trace, at its mean rate.
+    pub fn lasting_rate(&self) -> Rate {
+        self.lasting(self.service.mean_rate())
+    }
+
     /// Whether the link is like most: it has a constant rate and delay, and drops packets only from
     /// a full queue. No packet is lost, late, duplicated, policed, shaped, or stripped of its
     /// header, and no medium is shared.

@@ -32,7 +32,7 @@ pub(super) fn expected(setup: &Setup) -> Vec<LinkId> {
     greedy.iter().flatten().for_each(|link| crossing[link.index()] += 1.0);
     let seconds = setup.duration.secs();
     let score = |(link, spec): (usize, &LinkSpec)| {
-        let rate = spec.service.mean_rate().bps() as f64;
+        let rate = spec.lasting_rate().bps() as f64;
         let offered = offered[link] / seconds;
         match greedy.is_empty() {
             true => offered / rate.max(f64::MIN_POSITIVE),

@@ -111,7 +111,7 @@ fn fair_rates(setup: &Setup, flows: impl Iterator<Item = usize>) -> Vec<f64> {
         (path.iter().map(|link| link.index()).collect(), setup.weight(id))
     };
     let ways: Vec<(Vec<usize>, f64)> = flows.map(way).collect();
-    let rates = setup.network.links.iter().map(|link| link.service.mean_rate().bps() as f64);
+    let rates = setup.network.links.iter().map(|link| link.lasting_rate().bps() as f64);
     let fair = max_min(&rates.collect::<Vec<f64>>(), &ways);
     let known = |(fair, (_, weight)): (f64, (_, f64))| {
         if fair.is_finite() && fair > 0.0 { fair } else { weight }

@@ -70,9 +70,10 @@ impl Plan {
         }
         for (at, link, change) in &setup.changes {
             let link = link.index();
-            match (change, &setup.network.links[link].service) {
+            let spec = &setup.network.links[link];
+            match (change, &spec.service) {
                 (Change::Rate(rate), Service::Rate(_)) => {
-                    steps.push((*at, Step::Rate(link, rate.bps() as f64)));
+                    steps.push((*at, Step::Rate(link, spec.lasting(*rate).bps() as f64)));
                 }
                 (Change::Up(up), _) => steps.push((*at, Step::Up(link, *up))),
                 _ => {}
