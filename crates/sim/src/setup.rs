@@ -279,8 +279,7 @@ fn link_has_chance(link: &LinkSpec) -> bool {
         || link.pause.as_ref().is_some_and(by_flow)
         || loss_has_chance(&link.loss)
         || link.reorder.is_some()
-        || link.jitter.is_some()
-        || link.duplicate > 0.0
+        || link.variation.as_ref().is_some_and(|of| of.jitter.is_some() || of.duplicate > 0.0)
 }
 
 fn loss_has_chance(loss: &Loss) -> bool {

@@ -31,10 +31,8 @@ mod rare_parts;
 mod tally;
 mod transmission;
 
-pub(crate) use bucket::{Bucket, Shaper};
 pub(crate) use duplicate::Duplicates;
 pub(crate) use end_flags::EndFlags;
-use jitter::Jitter;
 pub(crate) use line::DelayLineId;
 pub(crate) use links::Links;
 pub(crate) use loss::LossState;
@@ -113,7 +111,7 @@ impl Link {
             Service::Opportunities(o) => (Rate::ZERO, Some(TraceCursor::new(o.clone()))),
         };
         let extra = (!spec.is_plain()).then(|| {
-            Box::new(RareParts {
+            let mut extra = Box::new(RareParts {
                 discipline: spec.discipline.clone(),
                 sorted: spec.discipline.sorts().then(Sorted::default),
                 loss: LossState::new(&spec.loss),
@@ -121,12 +119,12 @@ impl Link {
                 medium: spec.medium,
                 strips: spec.strips,
                 reorder: spec.reorder,
-                token_policer: spec.policer.as_ref().map(Bucket::new),
-                shaper: spec.shaper.as_ref().map(Shaper::new),
-                duplicates: Duplicates::new(spec.duplicate, index, seed),
-                jitter: spec.jitter.map(|jitter| Jitter::new(jitter, index, seed)),
                 ..RareParts::plain(index, seed)
-            })
+            });
+            if let Some(variation) = &spec.variation {
+                extra.vary(variation, index, seed);
+            }
+            extra
         });
         let mut link = Link {
             per_byte: rate.serial_time(),

@@ -16,7 +16,7 @@ use crate::queue::AnyDiscipline;
 use crate::queue::sorted::Sorted;
 use crate::random::stream;
 use crate::service::TraceCursor;
-use crate::spec::{MediumId, Reorder};
+use crate::spec::{MediumId, Reorder, Variation};
 
 /// Parts that only few links have.
 #[derive(Debug)]
@@ -58,6 +58,14 @@ pub(crate) struct RareParts {
 }
 
 impl RareParts {
+    /// Gives the link what varies by itself.
+    pub(super) fn vary(&mut self, variation: &Variation, index: u64, seed: u64) {
+        self.token_policer = variation.policer.as_ref().map(Bucket::new);
+        self.shaper = variation.shaper.as_ref().map(Shaper::new);
+        self.duplicates = Duplicates::new(variation.duplicate, index, seed);
+        self.jitter = variation.jitter.map(|jitter| Jitter::new(jitter, index, seed));
+    }
+
     /// Takes the link down or up.
     pub(crate) fn set_up(&mut self, now: Time, up: bool) {
         if self.down == up {

@@ -10,7 +10,7 @@ use ratewire_laws::{Draw, LinkContext};
 use ratewire_units::{Bytes, Duration, Rate};
 
 pub use crate::queue::AnyDiscipline;
-pub use varying::{Change, LinkJitter, Loss, Reorder, TokenBucket};
+pub use varying::{Change, LinkJitter, Loss, Reorder, TokenBucket, Variation};
 
 /// Index of a node in [`NetworkSpec::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -114,18 +114,10 @@ pub struct LinkSpec {
     pub strips: bool,
     /// Packets that arrive late, so that others overtake them.
     pub reorder: Option<Reorder>,
-    /// Probability per packet of arriving twice. The copy takes no time of the link: it arrives
-    /// with its original, right behind it.
-    pub duplicate: f64,
-    /// Random additional delay of each packet.
-    pub jitter: Option<LinkJitter>,
     /// Policer that holds senders to their headers; it has no effect on a link without a port.
     pub police: Option<PoliceSpec>,
-    /// Policer before the queue: drops packets for which the bucket lacks tokens.
-    pub policer: Option<TokenBucket>,
-    /// Shaper behind the queue: the packet that leaves the queue waits for its tokens, as one in
-    /// transmission does. It keeps a medium meanwhile.
-    pub shaper: Option<TokenBucket>,
+    /// What varies on the link by itself; `None` for nothing.
+    pub variation: Option<Box<Variation>>,
     /// Buffer at the far end that pauses the link; `None` if the link is never paused.
     pub pause: Option<PauseSpec>,
     /// How the sending host hands packets to the link.
@@ -149,11 +141,8 @@ impl Default for LinkSpec {
             medium: None,
             strips: false,
             reorder: None,
-            duplicate: 0.0,
-            jitter: None,
             police: None,
-            policer: None,
-            shaper: None,
+            variation: None,
             pause: None,
             driver: DriverSpec::default(),
         }
@@ -166,11 +155,15 @@ impl LinkSpec {
         LinkContext { rate: self.service.mean_rate(), delay: self.delay, id: id.port_id(), draw }
     }
 
-    /// What the link carries in the long run at this rate of its own: no more than the tokens of
-    /// its policer and shaper.
+    /// What the link carries for long at this rate: no more than its policer or shaper lets pass.
     pub fn lasting(&self, rate: Rate) -> Rate {
-        let buckets = self.policer.iter().chain(&self.shaper);
-        buckets.fold(rate, |rate, bucket| rate.min(bucket.rate))
+        let of = self.variation.iter().flat_map(|of| [of.policer, of.shaper]).flatten();
+        of.map(|bucket| bucket.rate).fold(rate, Rate::min)
+    }
+
+    /// What the link carries for long at its rate; for a trace, at its mean rate.
+    pub fn lasting_rate(&self) -> Rate {
+        self.lasting(self.service.mean_rate())
     }
 
     /// Whether the link is like most: it has a constant rate and delay, and drops packets only from
@@ -187,11 +180,8 @@ impl LinkSpec {
             && self.discipline.is_passive()
             && !self.strips
             && self.reorder.is_none()
-            && self.duplicate == 0.0
-            && self.jitter.is_none()
             && self.police.is_none()
-            && self.policer.is_none()
-            && self.shaper.is_none()
+            && self.variation.is_none()
     }
 }
 

@@ -35,6 +35,29 @@ pub struct Reorder {
     pub delay: Duration,
 }
 
+/// What varies on a link by itself. Few links have any of it, so all others have no room for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Variation {
+    /// Probability per packet of arriving twice. The copy takes no time of the link: it arrives
+    /// with its original, right behind it.
+    pub duplicate: f64,
+    /// Random additional delay of each packet.
+    pub jitter: Option<LinkJitter>,
+    /// Policer before the queue: drops packets for which the bucket lacks tokens.
+    pub policer: Option<TokenBucket>,
+    /// Shaper behind the queue: the packet that leaves the queue waits for its tokens, as one in
+    /// transmission does. It keeps a medium meanwhile.
+    pub shaper: Option<TokenBucket>,
+}
+
+impl Variation {
+    /// The variation for [`LinkSpec::variation`](super::LinkSpec::variation); `None` if nothing
+    /// varies.
+    pub fn boxed(self) -> Option<Box<Variation>> {
+        (self != Variation::default()).then(|| Box::new(self))
+    }
+}
+
 /// Random additional delay of each packet. Packets keep their order: one that would overtake others
 /// arrives with the last of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

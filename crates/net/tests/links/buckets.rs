@@ -15,9 +15,19 @@ fn bucket(burst: u64) -> Option<TokenBucket> {
     Some(TokenBucket { rate: Rate::from_mbps(8), burst: Bytes::new(burst) })
 }
 
+fn policed(burst: u64) -> LinkSpec {
+    let variation = Variation { policer: bucket(burst), ..Variation::default() };
+    LinkSpec { variation: variation.boxed(), ..fast() }
+}
+
+fn shaped(burst: u64) -> LinkSpec {
+    let variation = Variation { shaper: bucket(burst), ..Variation::default() };
+    LinkSpec { variation: variation.boxed(), ..fast() }
+}
+
 #[test]
 fn a_policer_passes_its_burst_at_the_line_rate_and_then_its_rate() {
-    let mut b = Bench::new(vec![LinkSpec { policer: bucket(64_000), ..fast() }]);
+    let mut b = Bench::new(vec![policed(64_000)]);
     // A packet of 1000 bytes each 100 us: ten times the policer's rate, for 100 ms.
     (0..1000).for_each(|i| b.send(us(100 * i), 0, 1000));
     b.run(ms(200));
@@ -37,7 +47,7 @@ fn a_policer_passes_its_burst_at_the_line_rate_and_then_its_rate() {
 
 #[test]
 fn a_shaper_sends_its_burst_at_the_line_rate_and_then_its_rate() {
-    let mut b = Bench::new(vec![LinkSpec { shaper: bucket(10_000), ..fast() }]);
+    let mut b = Bench::new(vec![shaped(10_000)]);
     (0..50).for_each(|_| b.send(us(0), 0, 1000));
     b.run(us(10_000));
     let seen = b.observe(0);
@@ -56,7 +66,7 @@ fn a_shaper_sends_its_burst_at_the_line_rate_and_then_its_rate() {
 
 #[test]
 fn a_shaped_packet_that_has_not_begun_waits_on_at_a_new_rate() {
-    let mut b = Bench::new(vec![LinkSpec { shaper: bucket(1000), ..fast() }]);
+    let mut b = Bench::new(vec![shaped(1000)]);
     (0..3).for_each(|_| b.send(us(0), 0, 1000));
     // The second packet waits for its tokens until 1 ms, the third until 2 ms.
     b.rate(us(500), 0, Rate::ZERO);
@@ -76,8 +86,8 @@ fn a_shaped_packet_that_has_not_begun_waits_on_at_a_new_rate() {
 fn what_a_bucket_counts_has_the_overhead_of_the_link() {
     let overhead = Bytes::new(1000);
     let mut b = Bench::new(vec![
-        LinkSpec { policer: bucket(4000), overhead, ..fast() },
-        LinkSpec { shaper: bucket(4000), overhead, ..fast() },
+        LinkSpec { overhead, ..policed(4000) },
+        LinkSpec { overhead, ..shaped(4000) },
     ]);
     for route in [0, 1] {
         (0..3).for_each(|_| b.send(us(0), route, 1000));
@@ -90,7 +100,7 @@ fn what_a_bucket_counts_has_the_overhead_of_the_link() {
 
 #[test]
 fn a_link_that_is_down_drops_before_its_policer() {
-    let mut b = Bench::new(vec![LinkSpec { policer: bucket(1000), ..fast() }]);
+    let mut b = Bench::new(vec![policed(1000)]);
     b.change(us(0), 0, Change::Up(false));
     b.change(us(10), 0, Change::Up(true));
     (1..4).for_each(|at| b.send(us(at), 0, 1000));

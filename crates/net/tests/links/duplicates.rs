@@ -8,7 +8,8 @@ use crate::bench::{Bench, link, ms, spec, us};
 const N: u32 = 50_000;
 
 fn doubling(duplicate: f64) -> LinkSpec {
-    LinkSpec { delay: Duration::from_millis(1), duplicate, ..link(0, 1) }
+    let variation = Variation { duplicate, ..Variation::default() }.boxed();
+    LinkSpec { delay: Duration::from_millis(1), variation, ..link(0, 1) }
 }
 
 /// How often each of `N` packets arrives.
@@ -51,7 +52,7 @@ fn a_share_of_the_packets_arrives_twice() {
 fn copies_go_on_and_are_copied_again_where_links_do_so() {
     let mut b = Bench::new(vec![
         doubling(1.0),
-        LinkSpec { duplicate: 1.0, limit: Limit::Packets(2), ..link(1, 2) },
+        LinkSpec { limit: Limit::Packets(2), variation: doubling(1.0).variation, ..link(1, 2) },
         link(2, 3),
     ]);
     let along = b.route(&[0, 1, 2]);

@@ -9,7 +9,8 @@ const N: u32 = 20_000;
 
 /// A link of 10 ms with this jitter, at a byte a microsecond.
 fn jittery(jitter: LinkJitter) -> LinkSpec {
-    LinkSpec { delay: Duration::from_millis(10), jitter: Some(jitter), ..link(0, 1) }
+    let variation = Variation { jitter: Some(jitter), ..Variation::default() };
+    LinkSpec { delay: Duration::from_millis(10), variation: variation.boxed(), ..link(0, 1) }
 }
 
 /// Delays in milliseconds, beyond the 10 ms of the link, of packets that cannot meet.

@@ -87,8 +87,8 @@ prop_compose! {
         let (delay, overhead) = (Duration::from_micros(delay), Bytes::new(overhead));
         let reorder = late.map(|us| Reorder { share: 0.3, delay: Duration::from_micros(us) });
         LinkSpec {
-            service, limit, discipline, loss, delay, overhead, medium, reorder, policer, shaper,
-            jitter, duplicate,
+            service, limit, discipline, loss, delay, overhead, medium, reorder,
+            variation: Variation { policer, shaper, jitter, duplicate }.boxed(),
             ..link(0, 1)
         }
     }

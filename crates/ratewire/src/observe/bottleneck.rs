@@ -58,7 +58,7 @@ pub(super) fn expected(setup: &Setup) -> Vec<LinkId> {
 fn rates(setup: &Setup, (from, to): (Time, Time)) -> Vec<f64> {
     let links = setup.network.links.iter();
     let mut now: Vec<(f64, bool)> =
-        links.map(|link| (link.lasting(link.service.mean_rate()).bps() as f64, true)).collect();
+        links.map(|link| (link.lasting_rate().bps() as f64, true)).collect();
     let mut since = vec![from; now.len()];
     let mut bits = vec![0.0; now.len()];
     let sum = |(rate, is_up): (f64, bool), since: Time, until: Time| {

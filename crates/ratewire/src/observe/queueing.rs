@@ -86,7 +86,7 @@ fn senders<'a>(setup: &'a Setup, link: &LinkSpec) -> impl Iterator<Item = Sender
 /// faster.
 fn is_slowest(setup: &Setup, own: &LinkSpec) -> bool {
     let Ok(mut paths) = setup.pathfinder() else { return false };
-    let rate = |link: &LinkSpec| link.lasting(link.service.mean_rate());
+    let rate = |link: &LinkSpec| link.lasting_rate();
     let mut some_are_faster = false;
     let none_is_slower = senders(setup, own).all(|sender| {
         let path = paths.path(own.from, sender.to, sender.flow).unwrap_or_default();

@@ -67,6 +67,30 @@ fn a_pause_is_explained_with_its_link_and_threshold() {
     );
 }
 
+/// Where a token bucket holds flows, it is the bottleneck, and its rate is what flows share.
+#[test]
+fn flows_share_the_rate_of_a_token_bucket() {
+    for key in ["policer", "shaper"] {
+        let bucket = format!("{key} = {{ rate = \"10 Mbit/s\", burst = \"64 KB\" }}");
+        let run = run(&format!(
+            "duration = \"10 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"dumbbell\"\npairs = 2\n\
+             bottleneck = {{ rate = \"100 Mbit/s\", delay = \"10 ms\", queue = \"100 KB\", {bucket} }}\n\
+             access = {{ rate = \"50 Mbit/s\", delay = \"1 ms\" }}\n\
+             [[flow]]\nfrom = \"s*\"\nto = \"d*\"\n"
+        ));
+        let expected: Vec<&str> = run
+            .summary
+            .links
+            .iter()
+            .filter(|link| link.expected_bottleneck)
+            .map(|link| link.name.as_str())
+            .collect();
+        assert_eq!(expected, ["bottleneck"], "{key}");
+        let goodput: f64 = run.summary.flows.iter().map(|flow| flow.goodput_bps).sum();
+        assert!((8e6..10e6).contains(&goodput), "{key}: {goodput}");
+    }
+}
+
 /// What a link does by itself to a packet is told at its hop.
 #[test]
 fn a_packet_tells_what_its_link_did() {

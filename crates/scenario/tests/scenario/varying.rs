@@ -139,8 +139,8 @@ fn a_token_bucket_passes_its_burst_and_then_its_rate() {
             "[record]\ninterval = \"10 ms\"\n[transport]\nhandshake = false\n[options.fixed]\nrate = \"50 Mbit/s\"",
         );
         let setup = setup(&text.replace("cubic", "fixed"));
-        let link = &setup.network.links[0];
-        let (policer, shaper) = (link.policer, link.shaper);
+        let variation = setup.network.links[0].variation.clone().expect("a bucket");
+        let (policer, shaper) = (variation.policer, variation.shaper);
         let is_policer = key == "policer";
         assert_eq!(
             [policer, shaper],
@@ -199,7 +199,7 @@ fn jitter_delays_by_0_to_5_ms_in_order() {
         run(setup).packets.iter().map(|seen| seen.packet.at.secs()).collect()
     };
     let varied = times(&setup);
-    setup.network.links[0].jitter = None;
+    setup.network.links[0].variation = None;
     let steady = times(&setup);
     assert!(varied.len() > 70 && varied.is_sorted());
     let late: Vec<f64> = varied.iter().zip(&steady).map(|(late, on_time)| late - on_time).collect();
@@ -211,7 +211,10 @@ fn jitter_delays_by_0_to_5_ms_in_order() {
 #[test]
 fn jitter_is_a_time_or_a_normal_distribution() {
     let with = |value: &str| dumbbell(&format!("jitter = {value}"), "");
-    let jitter = |value: &str| setup(&with(value)).network.links[0].jitter;
+    let jitter = |value: &str| {
+        let link = setup(&with(value)).network.links[0].clone();
+        link.variation.and_then(|variation| variation.jitter)
+    };
     let ms = Duration::from_millis;
     assert_eq!(jitter("\"none\""), None);
     assert_eq!(jitter("\"0 s\""), None);

@@ -210,14 +210,16 @@ impl<'a> Plan<'a> {
     /// Rate of each link of the network at a time.
     fn rates(&self, at: Time) -> Vec<Rate> {
         let links = self.setup.network.links.iter();
-        let mut rates: Vec<Rate> = links.map(|link| link.service.mean_rate()).collect();
+        let mut rates: Vec<Rate> = links.map(|link| link.lasting_rate()).collect();
         let mut up = vec![true; rates.len()];
         let mut changes: Vec<_> =
             self.setup.changes.iter().filter(|(when, ..)| *when <= at).collect();
         changes.sort_by_key(|(when, ..)| *when);
         for (_, link, change) in changes {
             match change {
-                Change::Rate(rate) => rates[link.index()] = *rate,
+                Change::Rate(rate) => {
+                    rates[link.index()] = self.setup.network.links[link.index()].lasting(*rate);
+                }
                 Change::Up(is_up) => up[link.index()] = *is_up,
                 Change::Delay(_) | Change::Loss(_) | Change::Limit(_) => {}
             }

@@ -36,25 +36,16 @@ struct Cable {
     /// microseconds.
     pause: Option<(u64, u64)>,
     sockets: Sockets,
-    varies: Varies,
-}
-
-/// What varies on both links of a cable.
-#[derive(Clone, Debug)]
-struct Varies {
-    duplicate: f64,
-    jitter: Option<LinkJitter>,
-    policer: Option<TokenBucket>,
-    shaper: Option<TokenBucket>,
+    variation: Variation,
 }
 
 prop_compose! {
-    fn varies()(
+    fn variations()(
         duplicate in prop_oneof![3 => Just(0.0), 1 => 0.0..0.3],
         jitter in prop::option::weighted(0.2, (1u64..30).prop_map(|most| LinkJitter::Uniform(MS(most)))),
         policer in buckets(), shaper in buckets(),
-    ) -> Varies {
-        Varies { duplicate, jitter, policer, shaper }
+    ) -> Variation {
+        Variation { duplicate, jitter, policer, shaper }
     }
 }
 
@@ -99,9 +90,9 @@ prop_compose! {
             1 => Just(Sockets::AtRandom),
             1 => Just(Sockets::OnAck),
         ],
-        varies in varies(),
+        variation in variations(),
     ) -> Cable {
-        Cable { to, mbps, delay, limit, discipline, loss, medium, pause, sockets, varies }
+        Cable { to, mbps, delay, limit, discipline, loss, medium, pause, sockets, variation }
     }
 }
 
@@ -190,8 +181,7 @@ proptest! {
                 l.law = (law < laws.len()).then_some(law);
                 let bursts = Bursts { packets: 5, every: MS(3) };
                 let bursts = (burst_links && i.is_multiple_of(2)).then_some(bursts);
-                (l.duplicate, l.jitter) = (c.varies.duplicate, c.varies.jitter);
-                (l.policer, l.shaper) = (c.varies.policer, c.varies.shaper);
+                l.variation = c.variation.clone().boxed();
                 l.driver = DriverSpec { sockets: c.sockets, bursts };
                 l.pause = c.pause.filter(|_| !c.medium).map(|(xoff, intake)| PauseSpec {
                     back: LinkId(link ^ 1),

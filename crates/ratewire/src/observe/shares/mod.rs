@@ -77,9 +77,7 @@ impl Shares {
         let count = plan.contenders.len();
         Shares {
             is_active: vec![false; count],
-            links: links
-                .map(|link| (link.lasting(link.service.mean_rate()).bps() as f64, true))
-                .collect(),
+            links: links.map(|link| (link.lasting_rate().bps() as f64, true)).collect(),
             measured: setup.measured.unwrap_or((Time::ZERO, Time::NEVER)),
             completed: Vec::new(),
             before: Time::ZERO,

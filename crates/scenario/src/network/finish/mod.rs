@@ -23,7 +23,6 @@ use super::properties::{Router, Trace};
 use buffers::PauseBuffers;
 use media::Media;
 use steps::Steps;
-use varying::Buckets;
 
 pub(crate) use drivers::keep_to_hosts;
 pub(crate) use room::Rooms;
@@ -87,7 +86,7 @@ pub(crate) fn finish(
             changes.extend(steps.changes(context, span, id, duration, Change::Delay));
         }
         let medium = media.of(context, net, id);
-        let buckets = Buckets::of(rooms, link, largest, medium.is_some());
+        let variation = varying::of(rooms, link, largest, medium.is_some()).boxed();
         network.links.push(LinkSpec {
             name: link.name.clone(),
             from: NodeId(link.from as u32),
@@ -102,14 +101,8 @@ pub(crate) fn finish(
             medium,
             strips: properties.law == Some(Router::Strips),
             reorder: properties.reorder.unwrap_or(usual.reorder),
-            duplicate: properties
-                .variation
-                .duplicate
-                .map_or(usual.variation.duplicate, |at| at.value),
-            jitter: properties.variation.jitter.map_or(usual.variation.jitter, |at| at.value),
             police,
-            policer: buckets.policer,
-            shaper: buckets.shaper,
+            variation,
             pause: pausing.buffer(id),
             driver: pausing.driver(id),
         });
