@@ -286,7 +286,7 @@ const UNDERWAY: f64 = 0.02;
 
 /// Whether more utilisation is better. If all flows have a given size and complete, each law has
 /// the same data to carry, and the rest of the utilisation is headers and retransmissions.
-fn better_utilisation(all: &[&Summary]) -> Better {
+pub(crate) fn better_utilisation(all: &[&Summary]) -> Better {
     let sized = |s: &&Summary| s.flows.iter().all(|flow| flow.size_bytes.is_some());
     let completed = |s: &&Summary| {
         let completed = s.completions.as_ref().map_or(0, |c| c.flows);

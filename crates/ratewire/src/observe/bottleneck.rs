@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_net::spec::{Change, LinkId, Service};
 use ratewire_sim::setup::Setup;
-use ratewire_transport::{Phase, Writer};
 use ratewire_units::Time;
 
+use super::demand::{Demand, demand, on_wire};
 use super::estimate::{arriving, mean_size, measured, overlap};
 
 /// Part by which links may differ that count as alike.
@@ -19,6 +19,8 @@ const ALIKE: f64 = 0.01;
 struct Sent {
     /// Paths of flows that take all the rate that they get, and for which share of the time.
     greedy: Vec<(Vec<LinkId>, f64)>,
+    /// By link: rates that flows have at most, and for which share of the time.
+    capped: Vec<Vec<(f64, f64)>>,
     /// By link: bits that others offer.
     offered: Vec<f64>,
 }
@@ -29,7 +31,7 @@ struct Sent {
 /// nothing is sent.
 pub(super) fn expected(setup: &Setup) -> Vec<LinkId> {
     let (from, to) = measured(setup);
-    let Sent { greedy, offered } = sent(setup, (from, to));
+    let Sent { greedy, capped, offered } = sent(setup, (from, to));
     let mut crossing = vec![0.0; offered.len()];
     for (path, share) in &greedy {
         path.iter().for_each(|link| crossing[link.index()] += share);
@@ -38,9 +40,13 @@ pub(super) fn expected(setup: &Setup) -> Vec<LinkId> {
     let rates = rates(setup, (from, to));
     let score = |(link, rate): (usize, &f64)| {
         let offered = offered[link] / seconds;
-        match greedy.is_empty() {
-            true => offered / rate.max(f64::MIN_POSITIVE),
-            false => crossing[link] / (rate - offered).max(f64::MIN_POSITIVE),
+        if greedy.is_empty() {
+            let capped: f64 = capped[link].iter().map(|(most, share)| most * share).sum();
+            return (offered + capped) / rate.max(f64::MIN_POSITIVE);
+        }
+        match crossing[link] {
+            0.0 => 0.0,
+            flows => 1.0 / level(rate - offered, flows, &capped[link]).max(f64::MIN_POSITIVE),
         }
     };
     let scores: Vec<f64> = rates.iter().enumerate().map(score).collect();
@@ -100,58 +106,48 @@ fn behind_others(
     before.into_iter().filter(|(_, before)| !before.is_empty()).map(|(link, _)| link).collect()
 }
 
-/// Bits that an application offers from `start` to `stop` in a part of a run with this end; `None`
-/// if it takes all the rate that it gets.
-fn offered(
-    writer: &Writer,
-    (start, stop): (Time, Time),
-    part: (Time, Time),
-    end: Time,
-) -> Option<f64> {
-    let runs = overlap(start, stop, part).secs();
-    match writer {
-        // When it completes is for the law to say: its size counts evenly up to the end.
-        Writer::Sized(size) => {
-            Some(size.as_f64() * 8.0 * runs / end.since(start).secs().max(runs).max(1e-12))
+/// The rate of each of so many flows on a link that others use up to rates of their own.
+fn level(rate: f64, flows: f64, capped: &[(f64, f64)]) -> f64 {
+    let mut capped = capped.to_vec();
+    capped.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut left = (rate, flows + capped.iter().map(|(_, share)| share).sum::<f64>());
+    for (most, share) in capped {
+        if left.0 <= most * left.1 {
+            break;
         }
-        Writer::Constant { rate } => Some(rate.bps() as f64 * runs),
-        Writer::Phases(phases) => {
-            let mut begins = start;
-            let bits_of = |phase: &Phase| {
-                let ends = (begins + phase.lasts).min(stop);
-                let span = (std::mem::replace(&mut begins, ends), ends);
-                match overlap(span.0, span.1, part).is_zero() {
-                    true => Some(0.0),
-                    false => offered(&phase.writer, span, part, end),
-                }
-            };
-            phases.iter().map(bits_of).sum()
-        }
-        Writer::Unlimited | Writer::OnOff { .. } | Writer::Fed => None,
+        left = (left.0 - most * share, left.1 - share);
     }
+    left.0 / left.1
 }
 
 fn sent(setup: &Setup, (from, to): (Time, Time)) -> Sent {
-    let mut sent = Sent { greedy: Vec::new(), offered: vec![0.0; setup.network.links.len()] };
+    let links = setup.network.links.len();
+    let mut sent =
+        Sent { greedy: Vec::new(), capped: vec![Vec::new(); links], offered: vec![0.0; links] };
     // A setup with an invalid path cannot run, and the engine reports why.
     let Ok(mut pathfinder) = setup.pathfinder() else { return sent };
     let listed = setup.flows.iter().enumerate();
-    let end = Time::ZERO + setup.duration;
+    let (seconds, end) = (to.since(from).secs(), Time::ZERO + setup.duration);
     for (id, flow) in listed {
         let runs = overlap(flow.start, flow.stop.unwrap_or(Time::NEVER), (from, to)).secs();
         if runs <= 0.0 {
             continue;
         }
         let path = pathfinder.path(flow.from, flow.to, id as u64).unwrap_or_default();
-        let span = (flow.start, flow.stop.unwrap_or(Time::NEVER));
-        let Some(bits) = offered(&flow.app.writer, span, (from, to), end) else {
-            sent.greedy.push((path, runs / to.since(from).secs()));
-            continue;
-        };
-        path.iter().for_each(|link| sent.offered[link.index()] += bits);
+        match demand(setup, flow, &path, (from, to)) {
+            Demand::All => sent.greedy.push((path, runs / seconds)),
+            Demand::UpTo(most) => {
+                let part = (most, runs / seconds);
+                path.iter().for_each(|link| sent.capped[link.index()].push(part));
+            }
+            Demand::Amount(bits) => {
+                let bits = bits * runs / end.since(flow.start).secs().max(runs);
+                path.iter().for_each(|link| sent.offered[link.index()] += bits);
+            }
+        }
     }
     for class in &setup.traffic {
-        let bits = mean_size(class) * 8.0;
+        let bits = on_wire(&class.transport, &setup.laws[class.law], mean_size(class), None);
         let demands = arriving(class, (from, to)).into_iter();
         let demands: Vec<_> = demands.map(|(from, to, flows)| (from, to, flows * bits)).collect();
         pathfinder.spread(&demands, &mut sent.offered);

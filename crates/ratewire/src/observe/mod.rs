@@ -8,6 +8,7 @@ mod arrived;
 mod bottleneck;
 mod changes;
 mod crossing;
+mod demand;
 mod describe;
 pub(crate) mod estimate;
 #[cfg(feature = "parquet")]

@@ -43,10 +43,39 @@ fn where_flows_get_the_least_each_is_the_bottleneck_under_every_law() {
     // Of links alike on the same way, flows wait at the first.
     let alike = PARKING_LOT.replace("60 Mbit/s", "80 Mbit/s") + &flow("s0", "d0", "");
     assert_eq!(links(&alike, &["cubic"]), [["hop2"]]);
-    // What a flow of constant rate takes is not for others: 40 Mbit/s are left of 100 for two.
-    let constant =
-        text.clone() + &flow("s1", "d1", "app = { constant = { rate = \"60 Mbit/s\" } }");
+    // What flows of constant rate take is not for others: 38 Mbit/s are left of 100 for two.
+    let constant = "count = 4\napp = { constant = { rate = \"15 Mbit/s\" } }";
+    let constant = text.clone() + &flow("s1", "d1", constant);
     assert_eq!(links(&constant, &["cubic"]), [["hop1"]]);
+}
+
+#[test]
+fn what_others_take_is_counted_with_headers_and_up_to_their_rate() {
+    let two = |first: &str, more: &str| {
+        format!(
+            "duration = \"1 s\"\nlaw = \"cubic\"\n[topology]\nkind = \"parking-lot\"\nhops = 2\n\
+             link = {{ rate = \"10 Mbit/s\", delay = \"5 ms\" }}\n\
+             [[link]]\nname = \"hop1\"\nrate = \"{first} Mbit/s\"\n{}{}{more}",
+            flow("s1", "d1", ""),
+            flow("s2", "d2", "")
+        )
+    };
+    // Frames of 160 B have 40 B of headers: 3 Mbit/s of payload take 3.75 of 10.
+    let tone = "frame = \"160 B\"\napp = { constant = { rate = \"3 Mbit/s\" } }";
+    let tone = flow("s2", "d2", tone);
+    assert_eq!(links(&two("6.5", &tone), &["cubic"]), [["hop2"]]);
+    assert_eq!(links(&two("6", &tone), &["cubic"]), [["hop1"]]);
+    // Half of hop2 with headers are 5 Mbit/s.
+    let half = "[[traffic]]\nbetween = [[\"s2\", \"d2\"]]\nsizes = { fixed = \"30 KB\" }\n\
+                load = { link = \"hop2\", fraction = 0.5 }\n";
+    assert_eq!(links(&two("5.08", half), &["cubic"]), [["hop2"]]);
+    // Of constant rates above a fair part, no more than that part counts.
+    let fast = flow("s2", "d2", "app = { constant = { rate = \"9 Mbit/s\" } }");
+    assert_eq!(links(&two("4.5", &fast), &["cubic"]), [["hop1"]]);
+    // Bursts of 10 KB with pauses of 5 s take next to nothing.
+    let quiet = "app = { on_off = { burst = \"10 KB\", pause = \"5 s\" } }";
+    let quiet = flow("s1", "d1", quiet);
+    assert_eq!(links(&two("10.5", &quiet), &["cubic"]), [["hop2"]]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::measured::{Measured, Named};
 use super::own::own;
 use super::{About, Better, FigureUnit};
 use crate::figure_name::{FigureName, OF_RUN};
+use crate::figures::better_utilisation;
 use crate::{FlowSummary, LinkSummary, Summary};
 
 /// Figures of a link. To add one, add an entry, and a row to `docs/reference/figures.md`.
@@ -203,7 +204,12 @@ fn measured(asked: &FigureName, all: &[&Summary], bottlenecks: &[u32]) -> Option
     if let Some(Named { title: what, unit, better, value, .. }) = of_link(figure) {
         let title = title(what, "at");
         let value = move |s: &Summary| value(s.links.iter().find(|link| link.name == of)?);
-        let (unit, better, value) = (*unit, *better, Box::new(value));
+        // What a link carries is as much as was offered, where all of it arrives.
+        let better = match figure {
+            "utilisation" | "throughput" => better_utilisation(all),
+            _ => *better,
+        };
+        let (unit, value) = (*unit, Box::new(value));
         return Some(Measured { name, title, at: String::new(), about, unit, better, value });
     }
     let Named { title: what, unit, better, value, .. } = of_flow(figure)?;
@@ -295,6 +301,22 @@ mod tests {
         };
         assert_eq!((read("fct/early"), read("fct/within")), (None, Some(5.0)));
         assert_eq!(read("goodput/early"), Some(0.0), "it ran in it");
+    }
+
+    #[test]
+    fn what_a_link_carries_of_completed_flows_is_not_ranked() {
+        let completed = |unfinished| Summary {
+            completions: Some(crate::CompletionSummary { flows: 100, ..Default::default() }),
+            unfinished_flows: Some(unfinished),
+            ..Summary::default()
+        };
+        let better = |summary: &Summary, name: &str| {
+            chosen(&[name.parse().expect(name)], &[summary], &[])[0].better
+        };
+        for name in ["utilisation/hop1", "throughput/hop1"] {
+            assert_eq!(better(&completed(0), name), Better::Neither, "{name}");
+            assert_eq!(better(&completed(50), name), Better::More, "{name}");
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          in order or not, of the long flows: those with unlimited data that run to the end, from the \
          last of their starts on (of a part of the run: through all of it). Each rate is over the \
          flow’s max-min fair rate beside all listed flows that are active, those that stop, \
-         have a size or a constant rate too; by weight where a law has an option for it.</dd>\n\
+         have a size, a constant rate or pauses too; by weight where a law has an option for it.</dd>\n\
          <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
          Slowdown is that over the time the flow would take alone. Medians and percentiles leave \
          out flows of no given size (of one that is told to stop the table says when all had arrived) and those that had \

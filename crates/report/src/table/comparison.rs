@@ -58,9 +58,14 @@ fn usual(comparison: &Comparison, options: &TableOptions) -> String {
     if of(About::Flows).next().is_some() {
         out += &format!("\n{}", options.style().bold("Goodput, delay, loss and power of flows"));
         out += &part(comparison, of(About::Flows), options);
-        let about = "goodput: mean of listed flows; delays and losses: all packets of all flows; \
-                     power: goodput of listed flows over the mean RTT";
-        out += &note(about, options);
+        let has = |name: &str| of(About::Flows).any(|figure| figure.name == name);
+        let about = [
+            (has("goodput_flow_mean_bps"), "goodput: mean of listed flows"),
+            (true, "delays and losses: all packets of all flows"),
+            (has("power_bps2"), "power: goodput of listed flows over the mean RTT"),
+        ];
+        let about: Vec<&str> = about.iter().filter(|part| part.0).map(|part| part.1).collect();
+        out += &note(&about.join("; "), options);
     }
     if of(About::Sizes).next().is_some() {
         out += &format!("\n{}", options.style().bold("Slowdown of completed flows, by size"));

@@ -387,8 +387,7 @@ law  goodput a flow
 a      24.13 Mbit/s *
 b      24.13 Mbit/s *
 c      24.13 Mbit/s *
-goodput: mean of listed flows; delays and losses: all packets of all flows; power: goodput of listed
-flows over the mean RTT
+goodput: mean of listed flows; delays and losses: all packets of all flows
 
 Time until shares are fair
 law  s2->d2 joins at 10 s

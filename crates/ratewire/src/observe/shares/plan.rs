@@ -8,6 +8,8 @@ use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_transport::{Reader, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
+use crate::observe::demand::{Demand, demand};
+
 pub(super) struct Plan {
     pub(super) contenders: Vec<Contender>,
     /// Index among the contenders, by listed flow.
@@ -20,8 +22,8 @@ pub(super) struct Plan {
 pub(super) struct Contender {
     pub(super) name: String,
     pub(super) path: Vec<usize>,
-    /// The most that it takes, in bits per second with headers: a flow of constant rate, whose own
-    /// share is not judged.
+    /// The most that it takes, in bits per second with headers, of a flow of constant rate or with
+    /// pauses: its own share is not judged.
     pub(super) most: Option<f64>,
     pub(super) weight: f64,
     /// Round-trip time without queues.
@@ -53,6 +55,7 @@ impl Plan {
         let mut steps: Vec<(Time, Step)> = Vec::new();
         // A setup with an invalid path cannot run, and the engine reports why.
         let mut pathfinder = setup.pathfinder().ok();
+        let whole_run = (Time::ZERO, Time::ZERO + setup.duration);
         let whole = setup.flows.iter().enumerate();
         let whole = whole.filter(|(id, flow)| takes_part(flow) && !setup.ensembles.has_edge(*id));
         for (id, flow) in whole {
@@ -61,7 +64,10 @@ impl Plan {
             };
             let delay = |link: &LinkId| setup.network.links[link.index()].delay;
             let place = contenders.len();
-            let most = constant_rate(setup, flow);
+            let most = match demand(setup, flow, &out, whole_run) {
+                Demand::UpTo(most) => Some(most),
+                Demand::All | Demand::Amount(_) => None,
+            };
             places[id] = Some(place).filter(|_| most.is_none());
             contenders.push(Contender {
                 name: flow.name.clone(),
@@ -108,19 +114,13 @@ impl Plan {
     }
 }
 
-/// Whether the flow takes all the rate that it gets, or a constant one, and starts.
+/// Whether the flow takes the rate that it gets, all or up to one of its own, and starts.
 fn takes_part(flow: &FlowSpec) -> bool {
-    matches!(flow.app.writer, Writer::Unlimited | Writer::Sized(_) | Writer::Constant { .. })
-        && flow.app.reader == Reader::Immediate
+    matches!(
+        flow.app.writer,
+        Writer::Unlimited | Writer::Sized(_) | Writer::Constant { .. } | Writer::OnOff { .. }
+    ) && flow.app.reader == Reader::Immediate
         && flow.stop.is_none_or(|stop| stop > flow.start)
-}
-
-/// Rate with headers of a flow whose application writes at a constant rate.
-fn constant_rate(setup: &Setup, flow: &FlowSpec) -> Option<f64> {
-    let Writer::Constant { rate } = flow.app.writer else { return None };
-    let packet = flow.transport.packet.as_f64();
-    let headers = flow.transport.headers + setup.laws[flow.law].header_len();
-    Some(rate.bps() as f64 * packet / (packet - headers.as_f64()).max(1.0))
 }
 
 /// Links of the path there, and of the path back.

@@ -21,9 +21,8 @@ pub(super) fn goodputs(runs: &[Run]) -> String {
 /// The mean round-trip time under each law.
 pub(super) fn round_trips(runs: &[Run]) -> String {
     each(runs, |run, label| {
-        let means: Vec<f64> = run.summary.flows.iter().filter_map(|f| f.rtt_mean_s).collect();
-        let mean = means.iter().sum::<f64>() / means.len() as f64;
-        (!means.is_empty()).then(|| format!("{label}: mean {}", seconds(Some(mean))))
+        let mean = run.summary.rtt?.mean_s;
+        Some(format!("{label}: mean {}", seconds(Some(mean))))
     })
 }
 
