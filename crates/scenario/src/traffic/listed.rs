@@ -55,7 +55,7 @@ pub(super) fn read(
     let (arriving, list_of): (Vec<&FlowArrival>, Vec<ListedArrival>) =
         list.flows.iter().filter_map(nodes_of).filter(|(flow, _)| within.holds(flow)).unzip();
     refuse_lost(context, senders, file, arriving.iter().zip(&list_of));
-    warn_if_none_arrives(context, file, &list.flows, within, senders.duration);
+    warn_of_late(context, file, &list.flows, within, senders.duration);
     Some(Arrivals::Listed(list_of))
 }
 
@@ -136,7 +136,8 @@ fn refuse_lost<'f>(
     }
 }
 
-fn warn_if_none_arrives(
+/// Warns of flows that the end of the run, or the stop of their class, leaves out.
+fn warn_of_late(
     context: &Context<'_>,
     file: At<&str>,
     flows: &[FlowArrival],
@@ -145,20 +146,33 @@ fn warn_if_none_arrives(
 ) {
     let at = |flow: &FlowArrival| flow.start.since(Time::ZERO);
     let Within { start, stop } = within;
-    let any = |within: Within| flows.iter().any(|flow| within.holds(flow));
     let end = stop.unwrap_or(duration).min(duration);
+    let in_run = Within { start, stop: Some(end) };
     let ([first, ..], [.., last]) = (flows, flows) else { return };
+    let late: Vec<&FlowArrival> = flows.iter().filter(|flow| at(flow) >= end).collect();
+    let is_of_end = late.iter().any(|flow| within.holds(flow));
     // An empty interval has its own error.
-    if start >= end || any(Within { start, stop: Some(end) }) {
+    if start >= end {
         return;
     }
-    let message = format!("no flow of {:?} arrives from {start} up to {end}", file.value);
-    let warning = context.warning(file.span, message).help(format!(
-        "its first is at {}, its last at {}",
-        at(first),
-        at(last)
-    ));
-    if any(within) {
+    let (message, help) = if !flows.iter().any(|flow| in_run.holds(flow)) {
+        (
+            format!("no flow of {:?} arrives from {start} up to {end}", file.value),
+            format!("its first is at {}, its last at {}", at(first), at(last)),
+        )
+    } else if !late.is_empty() {
+        let starts = if late.len() == 1 { "starts" } else { "start" };
+        let whose = if is_of_end { "the run's end" } else { "the traffic's `stop`" };
+        let (count, all) = (late.len(), flows.len());
+        (
+            format!("{count} of {all} flows of {:?} {starts} after {whose}", file.value),
+            format!("that is {end}; the file's last flow starts at {}", at(last)),
+        )
+    } else {
+        return;
+    };
+    let warning = context.warning(file.span, message).help(help);
+    if is_of_end {
         let _ = warning.of_end();
     }
 }
