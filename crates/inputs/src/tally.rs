@@ -28,6 +28,8 @@ pub(crate) enum Departure {
     SmallestModule,
     /// A link without a rate, but with a label that reads like one.
     RateAsLabel,
+    /// A link that the file says does not exist.
+    NoLink,
 }
 
 /// Counts of what is not used, or not used as it stands.
@@ -190,6 +192,10 @@ impl Departure {
             Departure::RateAsLabel => (
                 format!("{} without a rate, whose label reads like one", of("link")),
                 "give them a `capacity`: labels are not read as rates",
+            ),
+            Departure::NoLink => (
+                format!("{} whose status says that it does not exist yet or any more", of("link")),
+                "links are used whatever their status: delete those that are not meant",
             ),
         }
     }

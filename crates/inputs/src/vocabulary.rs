@@ -41,6 +41,8 @@ pub(crate) enum Meaning {
     Latitude,
     /// Whether a node belongs to the network itself.
     Internal,
+    /// Whether a link exists.
+    Status,
     /// A remark or a drawing: nothing that a network could act on.
     Remark,
 }
@@ -150,10 +152,8 @@ fn link(plain: &str) -> Option<Meaning> {
         "linklabel" => Some(Meaning::Label(0)),
         "label" => Some(Meaning::Label(1)),
         "name" => Some(Meaning::Label(2)),
-        _ => remark(
-            plain,
-            &["id", "key", "type", "linknote", "linktype", "linkstatus", "ecmpfwd", "ecmpbwd"],
-        ),
+        "linkstatus" | "status" | "linkstate" | "state" => Some(Meaning::Status),
+        _ => remark(plain, &["id", "key", "type", "linknote", "linktype", "ecmpfwd", "ecmpbwd"]),
     }
 }
 
