@@ -10,6 +10,7 @@ use crate::attributes::{self, Attribute, Units};
 use crate::location::{Location, quoted};
 use crate::tally::{Departure, Tally};
 use crate::topology::{Demand, Edge, Node, Topology, great_circle_km};
+use crate::vocabulary::BITS_FROM;
 
 /// A node as a file states it.
 pub(crate) struct RawNode<'a> {
@@ -176,10 +177,9 @@ impl<'a> Builder<'a> {
 
     /// Takes rates without a unit for bit/s, if in Mbit/s even the slowest link had a Tbit/s.
     fn guess_unit(&mut self) {
-        const TERABIT: Rate = Rate::from_mbps(1_000_000);
         let edges = &mut self.edges;
         let rates = self.assumed.iter().filter_map(|edge| edges[*edge].rate);
-        if rates.min().is_none_or(|slowest| slowest < TERABIT) {
+        if rates.min().is_none_or(|slowest| slowest < BITS_FROM) {
             return;
         }
         self.tally.assume_bits();

@@ -4,6 +4,11 @@
 //! format it is saved in. Names are compared without case, blanks, dots, hyphens and underscores. A
 //! quantity's name may end in its unit: `bandwidth_mbps`, `delay-ms`, `length (km)`.
 
+use ratewire_units::Rate;
+
+/// Rates without a unit are in bit/s if even the slowest of a file had this in the usual unit.
+pub(crate) const BITS_FROM: Rate = Rate::from_mbps(1_000_000);
+
 /// The part of a graph that an attribute belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {

@@ -108,6 +108,18 @@ impl<const N: usize> Heading<N> {
     }
 }
 
+impl<const N: usize> Heading<N> {
+    /// Takes the numbers of a column that names no unit for bit/s.
+    pub fn assume_bits(&mut self, column: usize, at: Location<'_>) {
+        self.columns[column].scale = 1.0;
+        self.unitless[column] = Some(at.note(
+            "the rates have no unit and are read in bit/s: in Mbit/s even the slowest would be a \
+             Tbit/s or more",
+            "name the unit in a first line, such as \"time_s,throughput_bps\"",
+        ));
+    }
+}
+
 impl Wanted {
     /// Seconds, bits per second or bytes of the usual unit.
     fn scale(&self) -> f64 {
@@ -255,7 +267,8 @@ fn column(at: Location<'_>, cells: &[Cell<'_>], wanted: &Wanted) -> Result<Colum
         return Err(at.error(
             format!("{} in the unit {}", columns(&[cell.name]), quoted(strange)),
             "a unit such as kbit/s, Mbit/s, Mbps, or MB/s for bytes",
-            "write the unit with a small b for bits, and a large B for bytes",
+            "write the unit with a small b for bits, and a large B for bytes; convert rates in \
+             others",
         ));
     }
     let usual = wanted.scale();
@@ -343,5 +356,10 @@ mod tests {
         );
         assert!(refused("time_s,rate_MBPS").contains("in the unit \"MBPS\""));
         assert!(refused("time_s,rate KB/S").contains("in the unit \"KB/S\""));
+        for line in ["time_s,bandwidth[flits/cycle]", "time_s bandwidth (flits/cycle)"] {
+            assert!(refused(line).contains("in the unit \"flits/cycle\""), "{line}");
+        }
+        assert!(refused("time_s,rate [packets]").contains("in the unit \"packets\""));
+        assert_eq!(of("time_s,rate (DL)").unwrap().1.len(), 1, "no unit");
     }
 }
