@@ -40,7 +40,9 @@ pub(crate) fn read_like_rates(label: &str) -> bool {
 /// Whether these are the name of a line of telephone networks: SONET, SDH, DS3, T3, E1.
 fn is_line(name: &str, number: &str) -> bool {
     match name {
-        "E" | "T" => ["1", "3"].contains(&number),
+        "E" => ["1", "3"].contains(&number),
+        // `T1` is the name of one link of the Topology Zoo's NSFNET, whose lines were T3.
+        "T" => number == "3",
         _ => match name.to_ascii_lowercase().as_str() {
             "ds" => ["0", "1", "3"].contains(&number),
             "oc" | "sts" => ["1", "3", "12", "24", "48", "192", "768"].contains(&number),
@@ -123,6 +125,7 @@ mod tests {
             "E2",
             "E12",
             "T",
+            "T1",
             "5 ms",
             "12 km",
             "10 m",
