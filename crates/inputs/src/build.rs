@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_units::Rate;
 
-use crate::InputError;
 use crate::attributes::{self, Attribute, Units};
 use crate::location::{Location, quoted};
 use crate::tally::{Departure, Tally};
 use crate::topology::{Demand, Edge, Node, Topology, great_circle_km};
 use crate::vocabulary::BITS_FROM;
+use crate::{InputError, Note};
 
 /// A node as a file states it.
 pub(crate) struct RawNode<'a> {
@@ -37,6 +37,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) units: Units,
     /// What is not used.
     pub(crate) tally: Tally<'a>,
+    /// A note that matters if there is any rate.
+    pub(crate) of_rates: Option<Note>,
     nodes: Vec<Node>,
     /// Places and pairs of numbers of nodes without other coordinates.
     drawn: Vec<(usize, Location<'a>, (f64, f64))>,
@@ -165,13 +167,15 @@ impl<'a> Builder<'a> {
             }
         }
         make_unique(&mut self.nodes);
+        let has_rates = !self.demands.is_empty() || self.edges.iter().any(|e| e.rate.is_some());
+        let of_rates = self.of_rates.filter(|_| has_rates);
         let name = self.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         Ok(Topology {
             name: name.unwrap_or_else(|| stem(file)).to_string(),
             nodes: self.nodes,
             edges: self.edges,
             demands: self.demands,
-            notes: self.tally.notes(),
+            notes: of_rates.into_iter().chain(self.tally.notes()).collect(),
         })
     }
 

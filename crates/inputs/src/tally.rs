@@ -82,11 +82,6 @@ impl<'a> Tally<'a> {
         });
     }
 
-    /// Adds a note.
-    pub(crate) fn note(&mut self, at: Location<'a>, text: &str, help: &str) {
-        self.others.push(at.note(text, help));
-    }
-
     /// All notes.
     pub(crate) fn notes(self) -> Vec<Note> {
         let mut notes = self.others;
