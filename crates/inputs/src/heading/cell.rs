@@ -73,7 +73,7 @@ impl<'a> Cell<'a> {
         cell
     }
 
-    fn has(&self, list: &[&str]) -> bool {
+    pub fn has(&self, list: &[&str]) -> bool {
         self.words.iter().any(|word| list.contains(&word.as_str()))
     }
 

@@ -13,6 +13,9 @@ use crate::location::{Location, finite, quoted};
 use crate::rows::{self, Row};
 use crate::{InputError, Note};
 
+/// The word of quantities that a round trip is not.
+pub(crate) const ONE_WAY: &str = "oneway";
+
 /// A quantity that a reader looks for in a table.
 pub(crate) struct Wanted {
     /// Its name in messages.
@@ -241,6 +244,18 @@ fn column(at: Location<'_>, cells: &[Cell<'_>], wanted: &Wanted) -> Result<Colum
     let mut these = (0..cells.len()).filter(|i| cells[*i].is(wanted));
     let example = wanted.words[0];
     let Some(first) = these.next() else {
+        let of_round_trips = || cells.iter().find(|cell| cell.has(&["rtt", "trip"]));
+        if wanted.words.contains(&ONE_WAY)
+            && let Some(cell) = of_round_trips()
+        {
+            return Err(at.error(
+                format!("{} of round trips, and none for {}", columns(&[cell.name]), wanted.what),
+                "delays of one way",
+                format!(
+                    "halve the numbers if both ways are alike, and call the column {example:?}"
+                ),
+            ));
+        }
         return Err(at.error(
             format!("a heading that names no column for {}", wanted.what),
             format!("one with a name such as \"{example}\""),
