@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use ratewire_units::{Duration, Rate};
 
 use crate::InputError;
+use crate::labels::read_like_rates;
 use crate::location::{Location, quoted};
 use crate::tally::{Departure, Tally};
 use crate::vocabulary::{Meaning, Part, Quantity, meaning};
@@ -35,10 +36,13 @@ impl<'a> Attribute<'a> {
         matches!(self.value.trim(), "" | "[]" | "{}")
     }
 
-    /// Whether the value reads like a rate: `155 Mbps`.
-    fn is_rate(&self) -> bool {
-        let unit = self.split().map_or("", |(_, unit)| unit);
-        unit.contains(['b', 'B']) && Quantity::Rate.unit(unit).is_some()
+    /// Whether the value says that a link does not exist, or not yet.
+    fn is_of_no_link(&self) -> bool {
+        let of_word = |c: char| c.is_alphabetic();
+        let words =
+            ["future", "planned", "proposed", "construction", "decommissioned", "abandoned"];
+        let mut of_value = self.value.split(|c| !of_word(c));
+        of_value.any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
     }
 
     /// Whether the value is the role of a node in a network.
@@ -178,6 +182,11 @@ pub(crate) fn of_link<'a>(
                 }
             }
             Some(Meaning::Unit(quantity)) => drop(beside.insert(quantity, attribute)),
+            Some(Meaning::Status) if attribute.is_of_no_link() => {
+                tally.departs(Departure::NoLink, attribute.at);
+            }
+            // The Topology Zoo's other statuses are of links that exist.
+            Some(Meaning::Status) if attribute.name.eq_ignore_ascii_case("LinkStatus") => {}
             Some(Meaning::Remark) => {}
             _ => tally.unused(Part::Link, &attribute.name, attribute.at),
         }
@@ -200,7 +209,7 @@ pub(crate) fn of_link<'a>(
     let length_km = value(Quantity::Length)?.map(|(km, _)| km);
     let label = label.taken();
     if let (Some(label), None) = (&label, rate)
-        && label.is_rate()
+        && read_like_rates(&label.value)
     {
         tally.departs(Departure::RateAsLabel, label.at);
     }

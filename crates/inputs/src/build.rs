@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_units::Rate;
 
-use crate::InputError;
 use crate::attributes::{self, Attribute, Units};
 use crate::location::{Location, quoted};
 use crate::tally::{Departure, Tally};
 use crate::topology::{Demand, Edge, Node, Topology, great_circle_km};
+use crate::vocabulary::BITS_FROM;
+use crate::{InputError, Note};
 
 /// A node as a file states it.
 pub(crate) struct RawNode<'a> {
@@ -36,6 +37,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) units: Units,
     /// What is not used.
     pub(crate) tally: Tally<'a>,
+    /// A note that matters if there is any rate.
+    pub(crate) of_rates: Option<Note>,
     nodes: Vec<Node>,
     /// Places and pairs of numbers of nodes without other coordinates.
     drawn: Vec<(usize, Location<'a>, (f64, f64))>,
@@ -164,22 +167,23 @@ impl<'a> Builder<'a> {
             }
         }
         make_unique(&mut self.nodes);
+        let has_rates = !self.demands.is_empty() || self.edges.iter().any(|e| e.rate.is_some());
+        let of_rates = self.of_rates.filter(|_| has_rates);
         let name = self.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         Ok(Topology {
             name: name.unwrap_or_else(|| stem(file)).to_string(),
             nodes: self.nodes,
             edges: self.edges,
             demands: self.demands,
-            notes: self.tally.notes(),
+            notes: of_rates.into_iter().chain(self.tally.notes()).collect(),
         })
     }
 
     /// Takes rates without a unit for bit/s, if in Mbit/s even the slowest link had a Tbit/s.
     fn guess_unit(&mut self) {
-        const TERABIT: Rate = Rate::from_mbps(1_000_000);
         let edges = &mut self.edges;
         let rates = self.assumed.iter().filter_map(|edge| edges[*edge].rate);
-        if rates.min().is_none_or(|slowest| slowest < TERABIT) {
+        if rates.min().is_none_or(|slowest| slowest < BITS_FROM) {
             return;
         }
         self.tally.assume_bits();

@@ -5,7 +5,8 @@
 //! 10:07:13`: the trace is shifted so that it starts there.
 //! Each rate holds from its time to the next. The last one holds for the median length of the
 //! others, since the file does not say; then the trace starts again. A single row is a constant
-//! rate, with a period of 1 s. `#` starts a comment.
+//! rate, with a period of 1 s. `#` starts a comment. Rates without a unit are bit/s if in Mbit/s
+//! even the slowest that is not 0 would be a Tbit/s or more.
 //!
 //! Columns are separated by blanks, tabs or commas. A heading such as `time_ms,rtt_ms,rate_kbps`
 //! says which columns the two are and in which units; the other columns are named in a note.
@@ -148,7 +149,7 @@ mod tests {
         assert!(long.starts_with("c.txt:2: found 10000000 s after the first row"), "{long}");
         // So many picoseconds are less than nothing in 64 bits.
         assert!(refused("0 1\n18446744.5 1\n").contains("s after the first row"));
-        assert!(refused("0 1\n1e11 1\n").contains("s after the first row"));
+        assert!(refused("0 1\n1e9 1\n").contains("found 1000000000 s after the first row"));
         let in_ms = refused("1669852800100 3.5\n1669852801100 4\n");
         assert!(in_ms.contains("c.txt:1: found \"1669852800100\""), "{in_ms}");
         assert!(in_ms.contains("time_ms"), "{in_ms}");
@@ -205,6 +206,25 @@ mod tests {
     }
 
     #[test]
+    fn rates_without_a_unit_that_are_too_fast_are_bits() {
+        let told = |text: &str| {
+            let mut notes = Vec::new();
+            let trace = parse("c.txt", text, &mut notes).unwrap();
+            let rates: Vec<u64> = trace.steps.iter().map(|(_, rate)| rate.bps()).collect();
+            (rates, notes.iter().map(Note::to_string).collect::<Vec<_>>().join("\n"))
+        };
+        for head in ["", "time_s,throughput\n"] {
+            let (rates, notes) = told(&format!("{head}0,1000000\n1,0\n2,25000000000\n"));
+            assert_eq!(rates, [1_000_000, 0, 25_000_000_000]);
+            assert!(notes.contains("the rates have no unit and are read in bit/s"), "{notes}");
+            assert!(!notes.contains("Mbit/s\""), "one note of the unit: {notes}");
+        }
+        assert_eq!(told("0 999999\n1 2000000\n"), (vec![999_999_000_000, 2e12 as u64], "".into()));
+        let (named, notes) = told("time_s,rate_mbps\n0,1000000\n");
+        assert_eq!((named, notes.as_str()), (vec![1_000_000_000_000], ""));
+    }
+
+    #[test]
     fn loops() {
         let trace = read("0 8\n1 2\n").unwrap();
         let at = |ms: u64| trace.rate_at(Time::ZERO + Duration::from_millis(ms)).bps() / 1_000_000;
@@ -228,7 +248,7 @@ mod tests {
         assert!(refused("0 1\n1 -2\n").contains("c.txt:2: found \"-2\""));
         assert!(refused("0 NaN\n").contains("c.txt:1: found text that is no number"));
         assert!(refused("inf 1\n").contains("c.txt:1: found text that is no number"));
-        assert!(refused("0 1e12\n").contains("Mbit/s"));
+        assert!(refused("0 1\n1 1e12\n").contains("Mbit/s"));
         assert!(refused("7\n").contains("Mahimahi"));
         assert!(refused("1 2 3\n").contains("3 columns"));
     }

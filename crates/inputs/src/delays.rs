@@ -6,7 +6,7 @@
 
 use ratewire_units::Duration;
 
-use crate::heading::{Unit, Wanted};
+use crate::heading::{ONE_WAY, Unit, Wanted};
 use crate::rows::Row;
 use crate::steps::{self, TIME, Values};
 use crate::{InputError, Note};
@@ -19,7 +19,7 @@ const DELAYS: Values<Duration> = Values {
         TIME,
         Wanted {
             what: "the delay",
-            words: &["delay", "latency", "owd", "oneway"],
+            words: &["delay", "latency", "owd", ONE_WAY],
             others: &["rtt", "trip", "loss", "timestamp"],
             unit: Unit::Time,
             usual: "ms",
@@ -107,5 +107,8 @@ mod tests {
         assert!(refused("0 1\n1 -2\n").starts_with("d.txt:2: found \"-2\""));
         assert!(refused("0 86400001\n").contains("delay in milliseconds"));
         assert!(refused("0 1\n0 2\n").contains("increase"));
+        let round = refused("time_s,rtt_ms\n0,40\n");
+        assert!(round.contains("the column \"rtt_ms\" of round trips"), "{round}");
+        assert!(round.contains("halve the numbers"), "{round}");
     }
 }

@@ -329,6 +329,14 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_in_yed_s_label_is_said() {
+        let label = "<y:EdgeLabel>10 Mbps, 5 ms<y:LabelModel/></y:EdgeLabel><y:Arrows";
+        let topology = read(&YED.replacen("<y:Arrows", label, 1));
+        assert_eq!(topology.edges[0].rate, None);
+        assert_eq!(notes(&topology), ["1 link without a rate, whose label reads like one"]);
+    }
+
+    #[test]
     fn directed_edges_go_one_way() {
         let text = graph(
             "<node id=\"a\"/><node id=\"b\"/><edge source=\"a\" target=\"b\" directed=\"true\"/>\

@@ -40,6 +40,7 @@ pub mod gml;
 pub mod graphml;
 mod heading;
 mod json;
+mod labels;
 mod load;
 mod location;
 pub mod mahimahi;

@@ -17,11 +17,12 @@ pub(crate) fn set_unit<'a>(
 ) -> Result<(), InputError> {
     builder.units.rate = Some(1e6);
     match unit {
-        None => builder.tally.note(
-            file,
-            "no unit of capacities and demands: they are read in Mbit/s",
-            "state the unit where the file describes itself: MBITPERSEC in meta",
-        ),
+        None => {
+            builder.of_rates = Some(file.note(
+                "no unit of capacities and demands: they are read in Mbit/s",
+                "state the unit where the file describes itself: MBITPERSEC in meta",
+            ));
+        }
         Some((text, at)) => {
             let size = rate_unit(text).ok_or_else(|| {
                 at.error(

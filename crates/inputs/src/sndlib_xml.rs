@@ -183,6 +183,13 @@ mod tests {
             parse("t.xml", text).unwrap().notes.iter().any(|note| note.text.contains("no unit"))
         };
         assert!(!said(SMALL));
+        let nodes = text.split("<links>").next().unwrap();
+        let unrated = format!(
+            "{nodes}<links><link id=\"L\"><source>Berlin</source><target>Hamburg</target>\
+             <preInstalledModule><capacity>0</capacity></preInstalledModule></link></links>\
+             </networkStructure></network>"
+        );
+        assert!(!said(&unrated), "no rate is read");
     }
 
     #[test]

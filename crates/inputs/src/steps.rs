@@ -6,6 +6,7 @@ use crate::calendar;
 use crate::heading::{self, Heading, Unit, Wanted};
 use crate::location::{Location, finite, in_place_of_a_number};
 use crate::rows::{MAX_SECONDS, Row, rows};
+use crate::vocabulary::BITS_FROM;
 use crate::{InputError, Note};
 
 /// The latest time before the shift, in seconds: Unix time of the year 5138. Unix time in
@@ -47,7 +48,10 @@ pub(crate) fn read<T>(
     notes: &mut Vec<Note>,
 ) -> Result<(Vec<(Duration, T)>, Duration), InputError> {
     let mut all = rows(file, text).peekable();
-    let heading = heading::of(file, text, &mut all, &values.columns, notes)?;
+    let mut heading = heading::of(file, text, &mut all, &values.columns, notes)?;
+    if values.columns[1].unit == Unit::Rate && are_bits(file, text, &heading) {
+        heading.assume_bits(1, Location::whole(file));
+    }
     let mut first = None;
     let mut zone = None;
     let mut steps: Vec<(Duration, T)> = Vec::new();
@@ -81,8 +85,9 @@ pub(crate) fn read<T>(
             ));
         };
         if start.secs() > MAX_SECONDS {
+            // What the file says may be more than a `Duration` holds.
             return Err(row.at.error(
-                format!("{} s after the first row", start.secs()),
+                format!("{} s after the first row", (ps - first) as f64 / 1e12),
                 format!("traces of up to {MAX_SECONDS:e} s"),
                 "cut the trace, or name the unit of its times in a heading such as \"time_ms\"",
             ));
@@ -101,6 +106,15 @@ pub(crate) fn read<T>(
     notes.extend(time.filter(|_| zone.is_none()).into_iter().chain(value));
     let period = steps[steps.len() - 1].0 + last_step(&steps);
     Ok((steps, period))
+}
+
+/// Whether rates without a unit are in bit/s, by the rule that holds for graph files too.
+fn are_bits(file: &str, text: &str, heading: &Heading<2>) -> bool {
+    let column = heading.columns[1];
+    let rate = |row: Row<'_>| finite(heading.fields(&row, "").ok()?[1]);
+    let slowest = rows(file, text).filter_map(rate).filter(|rate| *rate > 0.0).reduce(f64::min);
+    let in_usual = |rate: f64| rate * column.scale >= BITS_FROM.bps() as f64;
+    !column.is_unit_named && slowest.is_some_and(in_usual)
 }
 
 /// The time in a field, in picoseconds, before the shift.

@@ -28,6 +28,8 @@ pub(crate) enum Departure {
     SmallestModule,
     /// A link without a rate, but with a label that reads like one.
     RateAsLabel,
+    /// A link that the file says does not exist.
+    NoLink,
 }
 
 /// Counts of what is not used, or not used as it stands.
@@ -78,11 +80,6 @@ impl<'a> Tally<'a> {
             ),
             help: "if the file lists each direction of a cable, arcs = \"pairs\" joins them".into(),
         });
-    }
-
-    /// Adds a note.
-    pub(crate) fn note(&mut self, at: Location<'a>, text: &str, help: &str) {
-        self.others.push(at.note(text, help));
     }
 
     /// All notes.
@@ -190,6 +187,10 @@ impl Departure {
             Departure::RateAsLabel => (
                 format!("{} without a rate, whose label reads like one", of("link")),
                 "give them a `capacity`: labels are not read as rates",
+            ),
+            Departure::NoLink => (
+                format!("{} whose status says that it does not exist yet or any more", of("link")),
+                "links are used whatever their status: delete those that are not meant",
             ),
         }
     }

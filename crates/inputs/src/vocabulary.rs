@@ -4,6 +4,11 @@
 //! format it is saved in. Names are compared without case, blanks, dots, hyphens and underscores. A
 //! quantity's name may end in its unit: `bandwidth_mbps`, `delay-ms`, `length (km)`.
 
+use ratewire_units::Rate;
+
+/// Rates without a unit are in bit/s if even the slowest of a file had this in the usual unit.
+pub(crate) const BITS_FROM: Rate = Rate::from_mbps(1_000_000);
+
 /// The part of a graph that an attribute belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {
@@ -41,6 +46,8 @@ pub(crate) enum Meaning {
     Latitude,
     /// Whether a node belongs to the network itself.
     Internal,
+    /// Whether a link exists.
+    Status,
     /// A remark or a drawing: nothing that a network could act on.
     Remark,
 }
@@ -150,10 +157,8 @@ fn link(plain: &str) -> Option<Meaning> {
         "linklabel" => Some(Meaning::Label(0)),
         "label" => Some(Meaning::Label(1)),
         "name" => Some(Meaning::Label(2)),
-        _ => remark(
-            plain,
-            &["id", "key", "type", "linknote", "linktype", "linkstatus", "ecmpfwd", "ecmpbwd"],
-        ),
+        "linkstatus" | "status" | "linkstate" | "state" => Some(Meaning::Status),
+        _ => remark(plain, &["id", "key", "type", "linknote", "linktype", "ecmpfwd", "ecmpbwd"]),
     }
 }
 

@@ -10,6 +10,8 @@
 
 use std::collections::BTreeSet;
 
+use ratewire_units::{Duration, Time};
+
 use super::{FlowArrival, FlowList, arrival};
 use crate::location::{Location, in_place_of_a_number, whole};
 use crate::rows::{MAX_SECONDS, Row, rows};
@@ -73,10 +75,17 @@ pub(super) fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<Flo
             "flows are numbered by their starts and have the `class` of the traffic's `transport`",
         ));
     }
-    if found.has_fractions {
+    let latest = flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+    let doubt = match latest.since(Time::ZERO) {
+        _ if found.has_fractions => Some("some have fractions of one"),
+        latest if !latest.is_zero() && latest < MICROSECOND => Some("all are below 1 us"),
+        _ => None,
+    };
+    if let Some(doubt) = doubt {
         notes.push(whole_file.note(
-            "starts are read in picoseconds, as htsim does, and some have fractions of one",
-            "if they are microseconds, as its own writer leaves them, multiply them by 1e6",
+            format!("starts are read in picoseconds, as htsim does, and {doubt}"),
+            "if they are microseconds, as its own writer and forks of it leave them, multiply them \
+             by 1e6",
         ));
     }
     Ok(FlowList { flows, are_numbered: true, hosts })
@@ -166,13 +175,13 @@ fn connection(
     arrival(row, start, (&from.to_string(), &to.to_string()), size)
 }
 
+const MICROSECOND: Duration = Duration::from_micros(1);
+
 /// In seconds.
 const PICOSECOND: f64 = 1e-12;
 
 #[cfg(test)]
 mod tests {
-    use ratewire_units::{Duration, Time};
-
     use super::super::parse;
     use super::*;
 
@@ -215,6 +224,21 @@ mod tests {
             ["triggers are not used", "failures are not used: 1", "id and prio not used", "1e6"]
         {
             assert!(all.contains(part), "{part}: {all}");
+        }
+    }
+
+    #[test]
+    fn starts_that_may_be_microseconds_are_told() {
+        let notes = |starts: [&str; 2]| {
+            let [a, b] = starts;
+            read(&format!("Nodes 4\n1->0 start {a} size 9\n2->0 start {b} size 9\n")).1
+        };
+        let told = notes(["0", "999999"]);
+        assert!(told[0].contains("picoseconds, as htsim does, and all are below 1 us"), "{told:?}");
+        assert!(told[0].contains("multiply them by 1e6"), "{told:?}");
+        assert_eq!(notes(["0.5", "3"]).len(), 1, "one note of the unit");
+        for starts in [["0", "0"], ["0", "1000000"], ["5", "2e9"]] {
+            assert_eq!(notes(starts), [""; 0], "{starts:?}");
         }
     }
 

@@ -46,7 +46,7 @@ pub(super) struct Cell<'a> {
     pub unit: Option<(Unit, f64)>,
     /// Number of the words that are the unit.
     unit_words: usize,
-    /// A word that looks like a unit of a rate and is none.
+    /// What stands in the place of a unit of a rate and is none.
     pub strange: Option<String>,
 }
 
@@ -69,10 +69,11 @@ impl<'a> Cell<'a> {
             cell.words.extend(words[at..at + length].iter().map(|word| word.to_lowercase()));
             at += length;
         }
+        cell.strange = cell.strange.or_else(|| in_brackets(name).map(str::to_string));
         cell
     }
 
-    fn has(&self, list: &[&str]) -> bool {
+    pub fn has(&self, list: &[&str]) -> bool {
         self.words.iter().any(|word| list.contains(&word.as_str()))
     }
 
@@ -83,6 +84,15 @@ impl<'a> Cell<'a> {
         let is_named = self.has(wanted.words) || is_unit_alone && unit == Some(wanted.unit);
         (is_named || is_rate) && !self.has(wanted.others)
     }
+}
+
+/// What stands in brackets as units do: `[flits/cycle]`, `(flits/cycle)`, but not `(DL)`.
+fn in_brackets(name: &str) -> Option<&str> {
+    let within = |open: char, close: char| {
+        let (_, rest) = name.split_once(open)?;
+        rest.split_once(close).map(|(inner, _)| inner.trim()).filter(|inner| !inner.is_empty())
+    };
+    within('[', ']').or_else(|| within('(', ')').filter(|inner| inner.contains('/')))
 }
 
 /// Splits `throughputMbps` where a large letter follows a small one.

@@ -13,6 +13,9 @@ use crate::location::{Location, finite, quoted};
 use crate::rows::{self, Row};
 use crate::{InputError, Note};
 
+/// The word of quantities that a round trip is not.
+pub(crate) const ONE_WAY: &str = "oneway";
+
 /// A quantity that a reader looks for in a table.
 pub(crate) struct Wanted {
     /// Its name in messages.
@@ -105,6 +108,18 @@ impl<const N: usize> Heading<N> {
             self.separator = [',', ';', '\t'].into_iter().find(fits);
         }
         self
+    }
+}
+
+impl<const N: usize> Heading<N> {
+    /// Takes the numbers of a column that names no unit for bit/s.
+    pub fn assume_bits(&mut self, column: usize, at: Location<'_>) {
+        self.columns[column].scale = 1.0;
+        self.unitless[column] = Some(at.note(
+            "the rates have no unit and are read in bit/s: in Mbit/s even the slowest would be a \
+             Tbit/s or more",
+            "name the unit in a first line, such as \"time_s,throughput_bps\"",
+        ));
     }
 }
 
@@ -229,6 +244,18 @@ fn column(at: Location<'_>, cells: &[Cell<'_>], wanted: &Wanted) -> Result<Colum
     let mut these = (0..cells.len()).filter(|i| cells[*i].is(wanted));
     let example = wanted.words[0];
     let Some(first) = these.next() else {
+        let of_round_trips = || cells.iter().find(|cell| cell.has(&["rtt", "trip"]));
+        if wanted.words.contains(&ONE_WAY)
+            && let Some(cell) = of_round_trips()
+        {
+            return Err(at.error(
+                format!("{} of round trips, and none for {}", columns(&[cell.name]), wanted.what),
+                "delays of one way",
+                format!(
+                    "halve the numbers if both ways are alike, and call the column {example:?}"
+                ),
+            ));
+        }
         return Err(at.error(
             format!("a heading that names no column for {}", wanted.what),
             format!("one with a name such as \"{example}\""),
@@ -255,7 +282,8 @@ fn column(at: Location<'_>, cells: &[Cell<'_>], wanted: &Wanted) -> Result<Colum
         return Err(at.error(
             format!("{} in the unit {}", columns(&[cell.name]), quoted(strange)),
             "a unit such as kbit/s, Mbit/s, Mbps, or MB/s for bytes",
-            "write the unit with a small b for bits, and a large B for bytes",
+            "write the unit with a small b for bits, and a large B for bytes; convert rates in \
+             others",
         ));
     }
     let usual = wanted.scale();
@@ -343,5 +371,10 @@ mod tests {
         );
         assert!(refused("time_s,rate_MBPS").contains("in the unit \"MBPS\""));
         assert!(refused("time_s,rate KB/S").contains("in the unit \"KB/S\""));
+        for line in ["time_s,bandwidth[flits/cycle]", "time_s bandwidth (flits/cycle)"] {
+            assert!(refused(line).contains("in the unit \"flits/cycle\""), "{line}");
+        }
+        assert!(refused("time_s,rate [packets]").contains("in the unit \"packets\""));
+        assert_eq!(of("time_s,rate (DL)").unwrap().1.len(), 1, "no unit");
     }
 }

@@ -204,13 +204,38 @@ fn a_rate_that_is_only_a_label_is_said() {
         link("\"label\": \"155 Mbps\""),
         link("\"LinkLabel\": \"1 Gb/s\""),
         link("\"label\": \"OC-3\""),
+        link("\"label\": \"8*GbE\""),
+        link("\"label\": \"trunk\""),
         link("\"label\": \"155 Mbps\", \"capacity\": \"155M\""),
     ];
     let topology = read(&format!(
         "{{\"nodes\": [{{\"id\": 0}}, {{\"id\": 1}}], \"links\": [{}]}}",
         links.join(",")
     ));
-    assert_eq!(notes(&topology), ["2 links without a rate, whose label reads like one"]);
+    assert_eq!(notes(&topology), ["4 links without a rate, whose label reads like one"]);
+}
+
+#[test]
+fn links_that_do_not_exist_are_said() {
+    let link = |more: &str| format!("{{\"source\": 0, \"target\": 1, {more}}}");
+    let links = [
+        link("\"LinkStatus\": \"Future\""),
+        link("\"status\": \"planned (2013)\""),
+        link("\"link_state\": \"Under construction\""),
+        link("\"LinkStatus\": \"Completed\""),
+        link("\"state\": \"up\""),
+    ];
+    let topology = read(&format!(
+        "{{\"nodes\": [{{\"id\": 0}}, {{\"id\": 1}}], \"links\": [{}]}}",
+        links.join(",")
+    ));
+    assert_eq!(
+        notes(&topology),
+        [
+            "3 links whose status says that it does not exist yet or any more",
+            "not used: of links \"state\""
+        ]
+    );
 }
 
 #[test]

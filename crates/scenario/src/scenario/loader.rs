@@ -257,9 +257,13 @@ fn scenario_near(path: &Path) -> Option<String> {
 }
 
 fn read_file(folder: &Path, name: &str) -> io::Result<String> {
-    ratewire_inputs::read(&folder.join(name)).map_err(|e| {
+    let path = folder.join(name);
+    ratewire_inputs::read(&path).map_err(|e| {
+        if !path.exists() {
+            return io::Error::new(io::ErrorKind::NotFound, e.found);
+        }
         let line = e.line.map(|line| format!("line {line} has ")).unwrap_or_default();
-        io::Error::other(format!("{line}{}; allowed: {}; {}", e.found, e.allowed, e.remedy))
+        io::Error::other(format!("{line}{}; {}", e.found, e.remedy))
     })
 }
 
@@ -289,4 +293,19 @@ fn blamed(
         d
     };
     diagnostics.into_iter().map(blame).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_said_once() {
+        let said = |name| {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+            read_file(folder, name).unwrap_err().to_string()
+        };
+        assert_eq!(said("no-such-file"), "no such file");
+        assert_eq!(said("src"), "a folder, not a regular file; name a file in it");
+    }
 }

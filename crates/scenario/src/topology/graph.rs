@@ -118,6 +118,16 @@ fn keep_parts(
     kept: &mut [bool],
     only_largest: bool,
 ) {
+    if topology.edges.is_empty() && topology.nodes.len() > 1 {
+        b.net.unreachable_help = Some("see that the file is complete: it has no links");
+        b.section
+            .context
+            .warning(file.span, format!("{}: the file has no links", file.value))
+            .help(
+                "check that it is complete, and no list of nodes only; or join nodes by [[link]]",
+            );
+        return;
+    }
     let parts = topology.components_of(kept);
     let Some(most) = parts.iter().map(Vec::len).max().filter(|_| parts.len() > 1) else { return };
     let name = |node: usize| topology.nodes[node].name.as_str();

@@ -76,6 +76,12 @@ fn flow_lists_of_hpcc_number_the_hosts_of_the_topology() {
     let beyond = listed(STAR, "1\n4 0 3 100 500000 0.001\n").unwrap_err();
     assert!(beyond.contains("f:2: the topology has no host 4"), "{beyond}");
     assert!(beyond.contains("its 4 hosts have the numbers from 0"), "{beyond}");
+    let several = "Nodes 9\nConnections 3\n1->7 start 2 size 9\n8->5 start 0 size 9\n\
+                   7->1 start 1 size 9\n";
+    let beyond = listed(STAR, several).unwrap_err();
+    let one = "f:3: the topology has no host 7, and 2 more of the file are missing";
+    assert!(beyond.contains(one), "{beyond}");
+    assert_eq!(beyond.matches("the topology has no host").count(), 1, "{beyond}");
 }
 
 #[test]
@@ -103,8 +109,18 @@ fn numbers_are_names_where_all_of_them_are() {
                     [[link]]\nbetween = [\"2\", \"0\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
                     [[link]]\nbetween = [\"0\", \"1\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
                     [[traffic]]\narrivals = { file = \"f\" }\n";
-    let ends = |list: &str| listed(scenario, list).unwrap().1;
-    assert_eq!(ends("1\n0 2 9000 0\n"), ["0->2"]);
+    let (_, ends, warnings) = listed(scenario, "1\n0 2 9000 0\n").unwrap();
+    assert_eq!(ends, ["0->2"]);
+    let told = "the hosts of \"f\" are taken as names of nodes: 0 is \"0\"";
+    assert!(warnings.contains(told), "{warnings}");
+    assert!(warnings.contains("as a place from 0, 0 would be \"2\""), "{warnings}");
+    let same = "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"custom\"\n\
+                [[node]]\nname = \"0\"\n[[node]]\nname = \"1\"\n\
+                [[link]]\nbetween = [\"0\", \"1\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+                [[traffic]]\narrivals = { file = \"f\" }\n";
+    assert_eq!(listed(same, "1\n0 1 9000 0\n").unwrap().2, "", "both readings are one");
+    let from_1 = same.replace("\"1\"", "\"2\"").replace("\"0\"", "\"1\"");
+    assert_eq!(listed(&from_1, "1\n1 2 9000 0\n").unwrap().2, "", "no place 2");
     let by_place = scenario.replace("name = \"2\"", "name = \"c\"").replace("[\"2\"", "[\"c\"");
     assert_eq!(listed(&by_place, "1\n0 2 9000 0\n").unwrap().1, ["c->1"]);
 }

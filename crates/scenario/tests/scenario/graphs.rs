@@ -165,6 +165,13 @@ fn cables_that_are_listed_from_both_ends_are_said_and_can_be_joined() {
 }
 
 #[test]
+fn a_file_without_links_is_said_to_have_none() {
+    let said = refused(LINK, &json("", THREE, ""));
+    assert!(said.contains("g: the file has no links"), "{said}");
+    assert!(!said.contains("parts"), "{said}");
+}
+
+#[test]
 fn parts_are_said_and_the_largest_can_be_kept() {
     let nodes = r#"{"id": "alone"}, {"id": "a"}, {"id": "b"}, {"id": "c"}"#;
     let file = json("", nodes, r#"{"source": "a", "target": "b"}, {"source": "b", "target": "c"}"#);

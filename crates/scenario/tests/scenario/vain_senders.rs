@@ -228,7 +228,7 @@ fn listed(file: &str, more: &str) -> Result<Scenario, ScenarioError> {
 }
 
 #[test]
-fn files_whose_flows_never_arrive_are_reported() {
+fn files_with_flows_that_never_arrive_are_reported() {
     let warned = |more: &str| {
         let read = listed("1 s1 d1 1000\n3 s1 d1 1000\n", more);
         shown(&read.unwrap_or_else(|all| panic!("{all}")).warnings)
@@ -242,7 +242,15 @@ fn files_whose_flows_never_arrive_are_reported() {
         assert!(said.contains(wanted) && said.matches("-->").count() == 1, "{said}");
     }
     assert!(warned("stop = \"0.5 s\"").contains("its first is at 1 s, its last at 3 s"));
-    assert_eq!(warned(""), "", "one is enough");
+    let part = warned("");
+    assert!(part.contains("1 of 2 flows of \"a.txt\" starts after the run's end"), "{part}");
+    assert!(part.contains("that is 2 s; the file's last flow starts at 3 s"), "{part}");
+    let stopped = warned("stop = \"1.5 s\"");
+    assert!(stopped.contains("1 of 2 flows of \"a.txt\" starts after the traffic's `stop`"));
+    let exactly = listed("1 s1 d1 9\n2 s1 d1 9\n2 s1 d1 9\n", "").expect("a scenario").warnings;
+    assert!(shown(&exactly).contains("2 of 3 flows of \"a.txt\" start after the run's end"));
+    let all = listed("1 s1 d1 9\n1.9 s1 d1 9\n", "").expect("a scenario").warnings;
+    assert_eq!(shown(&all), "");
     let late = listed("2 s1 d1 1000\n", "").expect("a scenario").warnings;
     assert!(shown(&late).contains("no flow of \"a.txt\" arrives"), "{}", shown(&late));
 }
