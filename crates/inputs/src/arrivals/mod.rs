@@ -14,8 +14,8 @@
 //! stands in double quotes. A `#` starts a comment at the start of a column only, since `Vienna#2`
 //! is the name of the second node called Vienna. Lines need not be in order of time.
 //!
-//! A first line with a single number is that of HPCC's lists ([`hpcc`]); one that starts with
-//! `Nodes`, `Connections` or `1->0` is that of htsim's connection matrices ([`htsim`]). Both number
+//! A first line with a single number is that of HPCC's lists (`hpcc`); one that starts with
+//! `Nodes`, `Connections` or `1->0` is that of htsim's connection matrices (`htsim`). Both number
 //! their hosts.
 
 mod hpcc;
