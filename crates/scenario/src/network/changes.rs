@@ -3,11 +3,24 @@
 use ratewire_net::spec::{Change, Limit, LinkId, Loss};
 use ratewire_units::{Duration, Rate, Time};
 
+use super::Net;
 use super::finish::{MOST_STEPS, Rooms};
 use super::properties::queue::{Queue, queue};
 use super::properties::{Properties, loss};
 use crate::document::At;
 use crate::section::Section;
+
+/// Keys of what a table changes.
+const CHANGED: [&str; 5] = ["rate", "delay", "up", "loss", "queue"];
+
+/// A table that makes its changes again and again.
+struct Again {
+    title: String,
+    at: Duration,
+    every: Duration,
+    links: Vec<usize>,
+    keys: Vec<&'static str>,
+}
 
 /// What a `[[change]]` table says.
 struct Wanted {
@@ -26,14 +39,15 @@ pub(crate) fn read(
     end: Duration,
 ) -> Vec<(Time, LinkId, Change)> {
     let net = rooms.net;
-    let mut changes = Vec::new();
+    let (mut changes, mut repeated) = (Vec::new(), Vec::new());
     for section in root.sections("change", &["change"]) {
         let at = section.time("at");
         let links = section.text("link").map(|name| net.expect_links(section.context, name));
         let every = section.time("every");
         let wanted = Wanted::read(&section, rooms);
         section.finish();
-        if !["rate", "delay", "up", "loss", "queue"].iter().any(|key| section.has(key)) {
+        let keys: Vec<_> = CHANGED.into_iter().filter(|key| section.has(key)).collect();
+        if keys.is_empty() {
             section
                 .context
                 .error(section.span, format!("{} changes nothing", section.title))
@@ -48,7 +62,7 @@ pub(crate) fn read(
                 .help(format!("its duration is {end}"));
         }
         let mut of_links = Vec::new();
-        for link in links {
+        for &link in &links {
             wanted.check(&section, &net.links[link].name, &net.links[link].properties);
             let changes = wanted.changes(rooms, link);
             of_links.extend(changes.into_iter().map(|change| (LinkId(link as u32), change)));
@@ -56,6 +70,12 @@ pub(crate) fn read(
         let Some(times) = times(&section, at.value, every, duration, of_links.len()) else {
             continue;
         };
+        if let Some(every) = every.filter(|_| at.value < duration) {
+            let title = section.title.clone();
+            let again = Again { title, at: at.value, every: every.value, links, keys };
+            again.warn_of_same_times(&section, &repeated, net);
+            repeated.push(again);
+        }
         for at in times {
             let all = of_links.iter().cloned();
             changes.extend(all.map(|(link, change)| (Time::ZERO + at, link, change)));
@@ -90,6 +110,35 @@ fn times(
     }
     let times = (0..=again).map(|n| at + every.value * n);
     Some(times.take_while(|time| *time < duration || *time == at).collect())
+}
+
+impl Again {
+    /// Warns if an earlier table changes the same of a link at the same times: it is in vain then.
+    fn warn_of_same_times(&self, section: &Section<'_>, earlier: &[Again], net: &Net) {
+        let together = |other: &&Again| {
+            let apart = self.at.ps().abs_diff(other.at.ps());
+            other.every == self.every && apart % self.every.ps() == 0
+        };
+        for other in earlier.iter().filter(together) {
+            let key = self.keys.iter().find(|key| other.keys.contains(key));
+            let link = self.links.iter().find(|link| other.links.contains(link));
+            let (Some(key), Some(link)) = (key, link) else { continue };
+            let (from, every) = (self.at.max(other.at), self.every);
+            section
+                .context
+                .warning(
+                    section.span,
+                    format!(
+                        "{} and {} change `{key}` of {:?} together, each {every} from {from} on",
+                        other.title, self.title, net.links[*link].name
+                    ),
+                )
+                .help(format!(
+                    "the later table of the file holds; to take turns, let their `at` differ by a \
+                     part of {every}"
+                ));
+        }
+    }
 }
 
 impl Wanted {

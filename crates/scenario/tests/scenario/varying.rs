@@ -111,6 +111,37 @@ fn a_change_is_made_again_until_the_end() {
     assert!(down > 0);
 }
 
+/// At the same time, the last table of the file holds, and the others are in vain.
+#[test]
+fn tables_that_never_take_turns_are_warned_of() {
+    let table = |at: &str, every: &str, link: &str, more: &str| {
+        format!("[[change]]\nat = \"{at}\"\nevery = \"{every}\"\nlink = \"{link}\"\n{more}\n")
+    };
+    let with = |at, every, link, more| {
+        let first = table("100 ms", "200 ms", "bottleneck", "up = false");
+        warned(&dumbbell("", &(first + &table(at, every, link, more))))
+    };
+    for (at, from) in [("100 ms", "100 ms"), ("500 ms", "500 ms")] {
+        let said = with(at, "200 ms", "bottleneck*", "up = true");
+        let wanted = format!(
+            "[[change]] 1 and [[change]] 2 change `up` of \"bottleneck\" together, each 200 ms from {from} on"
+        );
+        assert!(said.contains(&wanted), "{said}");
+        assert!(
+            said.contains("to take turns, let their `at` differ by a part of 200 ms"),
+            "{said}"
+        );
+    }
+    for (at, every, link, more) in [
+        ("200 ms", "200 ms", "bottleneck", "up = true"),
+        ("500 ms", "200 ms", "bottleneck.reverse", "up = true"),
+        ("500 ms", "200 ms", "bottleneck", "delay = \"20 ms\""),
+        ("500 ms", "250 ms", "bottleneck", "up = true"),
+    ] {
+        assert_eq!(with(at, every, link, more), "", "{at} {every} {link} {more}");
+    }
+}
+
 #[test]
 fn a_change_that_cannot_be_made_is_refused() {
     for (more, says) in [
