@@ -262,6 +262,28 @@ fn jitter_is_a_time_or_a_normal_distribution() {
     }
 }
 
+/// Delays below 0 become 0, so the mean of what is left is higher. The figures are of tables of the
+/// normal distribution.
+#[test]
+fn normal_jitter_that_is_often_below_0_is_warned_of() {
+    let with = |mean: &str, deviation: &str| {
+        let jitter = format!("jitter = {{ mean = \"{mean}\", deviation = \"{deviation}\" }}");
+        warned(&dumbbell(&jitter, ""))
+    };
+    for (mean, deviation, real, below) in [
+        ("1 ms", "50 ms", "20.5 ms", "49 %"),
+        // The mean of half a normal distribution is sqrt(2 / pi) / 2 deviations.
+        ("0 s", "1 ms", "399 us", "50 %"),
+        ("10 ms", "10 ms", "10.8 ms", "16 %"),
+    ] {
+        let said = with(mean, deviation);
+        let wanted = format!("the mean of this jitter is {real}, and not {mean}");
+        assert!(said.contains(&wanted) && said.contains(&format!("{below} would be")), "{said}");
+    }
+    assert_eq!(with("2 ms", "1 ms"), "", "2.3 % are below 0");
+    assert_eq!(with("0 s", "0 s"), "");
+}
+
 /// A copy is no sign of loss: a receiver that says nothing new of it lets its sender go on.
 #[test]
 fn a_hundredth_of_the_packets_arrives_twice_and_the_flow_goes_on() {
