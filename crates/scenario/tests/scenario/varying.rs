@@ -361,6 +361,29 @@ fn outages_have_exponential_times() {
     assert_eq!((spells(&other, 0)[0].clone(), spells(&other, 1)[0].len()), (up, 0));
 }
 
+/// A half-duplex cable is one medium, and goes down as a whole.
+#[test]
+fn both_directions_of_a_half_duplex_cable_go_down_together() {
+    let of = |duplex: &str, more: &str| {
+        let outages = "outages = { up = \"50 ms\", down = \"10 ms\" }";
+        dumbbell(&format!("{duplex}, {outages}"), more)
+    };
+    let half = setup(&of("duplex = \"half\"", ""));
+    assert!(spells(&half, 0)[0].len() > 5);
+    assert_eq!(spells(&half, 0), spells(&half, 1));
+    let full = setup(&of("duplex = \"full\"", ""));
+    assert_eq!(spells(&full, 0), spells(&half, 0));
+    assert_ne!(spells(&full, 0), spells(&full, 1));
+    // Others may be on the medium, as stations that go out of reach.
+    let named = setup(&of("medium = \"air\"", ""));
+    assert_ne!(spells(&named, 0), spells(&named, 1));
+    let one = "[[link]]\nname = \"bottleneck.reverse\"\noutages = \"none\"";
+    let said = refused(&of("duplex = \"half\"", one));
+    let wanted = "\"bottleneck\" and \"bottleneck.reverse\" share a half-duplex cable and differ in `outages`";
+    assert!(said.contains(wanted), "{said}");
+    assert!(!spells(&setup(&of("duplex = \"full\"", one)), 0)[0].is_empty());
+}
+
 #[test]
 fn a_link_is_down_and_drops_as_its_outages_say() {
     let text = dumbbell(
