@@ -7,8 +7,17 @@ use super::Net;
 use super::finish::{MOST_STEPS, Rooms};
 use super::properties::queue::{Queue, queue};
 use super::properties::{Properties, loss};
+use crate::diagnostic::and_more;
 use crate::document::At;
 use crate::section::Section;
+
+/// A table with `up`, and the times of its first and last change.
+struct Turn {
+    up: At<bool>,
+    links: Vec<usize>,
+    first: Duration,
+    last: Duration,
+}
 
 /// Keys of what a table changes.
 const CHANGED: [&str; 5] = ["rate", "delay", "up", "loss", "queue"];
@@ -39,7 +48,7 @@ pub(crate) fn read(
     end: Duration,
 ) -> Vec<(Time, LinkId, Change)> {
     let net = rooms.net;
-    let (mut changes, mut repeated) = (Vec::new(), Vec::new());
+    let (mut changes, mut repeated, mut turns) = (Vec::new(), Vec::new(), Vec::new());
     for section in root.sections("change", &["change"]) {
         let at = section.time("at");
         let links = section.text("link").map(|name| net.expect_links(section.context, name));
@@ -70,6 +79,9 @@ pub(crate) fn read(
         let Some(times) = times(&section, at.value, every, duration, of_links.len()) else {
             continue;
         };
+        if let (Some(up), Some(last)) = (wanted.up, times.last().copied()) {
+            turns.push(Turn { up, links: links.clone(), first: at.value, last });
+        }
         if let Some(every) = every.filter(|_| at.value < duration) {
             let title = section.title.clone();
             let again = Again { title, at: at.value, every: every.value, links, keys };
@@ -81,7 +93,33 @@ pub(crate) fn read(
             changes.extend(all.map(|(link, change)| (Time::ZERO + at, link, change)));
         }
     }
+    warn_of_links_up(root, net, &turns);
     changes
+}
+
+/// Warns of each `up = true` of links that have not been down before.
+fn warn_of_links_up(root: &Section<'_>, net: &Net, turns: &[Turn]) {
+    for turn in turns.iter().filter(|turn| turn.up.value) {
+        let ends_outage = |link: &usize| {
+            let has_outages = net.links[*link].properties.variation.outages.is_some();
+            let brings_down = |other: &Turn| {
+                !other.up.value && other.first <= turn.last && other.links.contains(link)
+            };
+            has_outages || turns.iter().any(brings_down)
+        };
+        let Some((first, more)) = turn.links.split_first() else { continue };
+        if turn.links.iter().any(ends_outage) {
+            continue;
+        }
+        let links = and_more(&net.links[*first].name, more.len());
+        let are = if more.is_empty() { "is" } else { "are" };
+        root.context
+            .warning(
+                turn.up.span,
+                format!("`up = true` means nothing here: {links} {are} up already"),
+            )
+            .help("links are up at the start; an earlier table brings one down with `up = false`");
+    }
 }
 
 /// The times at which a table makes this number of changes; `None` if an error is noted.

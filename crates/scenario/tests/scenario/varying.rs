@@ -134,7 +134,7 @@ fn tables_that_never_take_turns_are_warned_of() {
     }
     for (at, every, link, more) in [
         ("200 ms", "200 ms", "bottleneck", "up = true"),
-        ("500 ms", "200 ms", "bottleneck.reverse", "up = true"),
+        ("500 ms", "200 ms", "bottleneck.reverse", "up = false"),
         ("500 ms", "200 ms", "bottleneck", "delay = \"20 ms\""),
         ("500 ms", "250 ms", "bottleneck", "up = true"),
     ] {
