@@ -215,6 +215,9 @@ fn a_bucket_that_no_packet_passes_is_refused() {
         let link = &setup(&dumbbell(&whole, &changed)).network.links[0];
         assert!(link.is_plain(), "{link:?}");
     }
+    let said = refused(&dumbbell(&format!("police = {}", bucket("1 Mbit/s", "64 KB")), ""));
+    assert!(said.contains("unknown key `rate` in `police`"), "{said}");
+    assert!(said.contains("a token bucket is `policer`, with `rate` and `burst`"), "{said}");
     let half = format!("duplex = \"half\", shaper = {}", bucket("1 Mbit/s", "2 packets"));
     let said = refused(&dumbbell(&half, ""));
     assert!(said.contains("is on a half-duplex medium and has a shaper"), "{said}");
