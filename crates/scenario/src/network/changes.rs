@@ -155,7 +155,7 @@ impl Again {
     fn warn_of_same_times(&self, section: &Section<'_>, earlier: &[Again], net: &Net) {
         let together = |other: &&Again| {
             let apart = self.at.ps().abs_diff(other.at.ps());
-            other.every == self.every && apart % self.every.ps() == 0
+            other.every == self.every && apart.is_multiple_of(self.every.ps())
         };
         for other in earlier.iter().filter(together) {
             let key = self.keys.iter().find(|key| other.keys.contains(key));
