@@ -143,6 +143,7 @@ fn read(root: &Section<'_>) -> Parts {
     let mut all_changes = finished.changes;
     let outages = outages::read(context, &net, duration);
     all_changes.extend(changes::read(root, &rooms, duration, end));
+    network::warn_of_shapers(context, &net, &finished.network, &all_changes);
     warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes, end);
     let named = Named {
         net: &net,

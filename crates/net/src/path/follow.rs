@@ -39,6 +39,8 @@ impl Network {
             held: None,
             shaped: Duration::ZERO,
             late: Duration::ZERO,
+            overtaken: Duration::ZERO,
+            copied: false,
             dropped: None,
         };
         self.tracer.note_arrival(paused_before, hop);

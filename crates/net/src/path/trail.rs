@@ -37,6 +37,10 @@ pub struct Hop {
     pub shaped: Duration,
     /// Random delay of the packet on the link, in addition to the link's own.
     pub late: Duration,
+    /// Delay for which others could overtake the packet, which the link had chosen for that.
+    pub overtaken: Duration,
+    /// Whether the link let a copy arrive right behind the packet.
+    pub copied: bool,
     /// Why the packet was dropped or lost here; `None` if it was not.
     pub dropped: Option<DropReason>,
 }

@@ -212,6 +212,13 @@ fn write_hop(
     if !hop.late.is_zero() {
         let _ = writeln!(text, "     took {} more on the link (jitter)", hop.late);
     }
+    if !hop.overtaken.is_zero() {
+        let _ =
+            writeln!(text, "     came {} late, so others may overtake it (reorder)", hop.overtaken);
+    }
+    if hop.copied {
+        *text += "     arrived twice (duplicate)\n";
+    }
     if hop.came_marked != hop.left_marked {
         *text += "     marked\n";
     }

@@ -107,6 +107,12 @@ fn a_packet_tells_what_its_link_did() {
     assert!(!quiet.contains("jitter") && !quiet.contains("shaper") && !quiet.contains("dropped"));
     let jitter = said("jitter = { mean = \"5 ms\", deviation = \"0 s\" }");
     assert!(jitter.contains("     took 5 ms more on the link (jitter)\n"), "{jitter}");
+    assert!(!quiet.contains("reorder") && !quiet.contains("duplicate"), "{quiet}");
+    let late = said("reorder = { share = 1, delay = \"3 ms\" }");
+    assert!(late.contains("     came 3 ms late, so others may overtake it (reorder)\n"), "{late}");
+    let twice = said("duplicate = 1");
+    // Of both directions: the acknowledgement is not told of unless it was changed.
+    assert_eq!(twice.matches("     arrived twice (duplicate)\n").count(), 1, "{twice}");
     let bucket = "{ rate = \"1 Mbit/s\", burst = \"2 packets\" }";
     // A packet of 1.5 KB takes 12 ms at 1 Mbit/s, and 0.12 ms on the link.
     let shaped = said(&format!("shaper = {bucket}, queue = \"100 packets\""));

@@ -223,7 +223,7 @@ pub struct LinkSummary {
     pub queue_bytes_p99: f64,
     /// Bytes waiting, most at any instant.
     pub queue_bytes_max: u64,
-    /// Packets dropped, by reason (`queue full`, `lost on the wire`, ...).
+    /// Packets dropped, by reason (`queue full`, `lost on the link`, ...).
     pub drops: BTreeMap<String, u64>,
     /// Share of the packets that were dropped or lost, among these and those that it sent, 0 to 1;
     /// `None` without any.

@@ -1,6 +1,7 @@
 //! The tables a run prints: laws side by side, then flows and links of each run.
 
 mod comparison;
+mod drops;
 mod overlay;
 mod sweep;
 
@@ -396,7 +397,8 @@ fn links(run: &Run, options: &TableOptions) -> String {
         row.extend(has_copies.then(|| count(of(l).duplicated)));
         grid.row(row);
     }
-    "\n".to_string() + &grid.render(&options.style()) + &more(all.len(), options.links, options)
+    let more = more(all.len(), options.links, options);
+    format!("\n{}{more}{}", grid.render(&options.style()), drops::reasons(&order, options))
 }
 
 /// The links that were paused, and any deadlock; empty if no link was paused.

@@ -44,6 +44,24 @@ fn run(law: &str, flows: u32) -> Run {
     Run { collected: Collector::new(&info).finish(), info, summary }
 }
 
+/// A full queue is what everyone expects of a drop; any other reason is told.
+#[test]
+fn drops_for_other_reasons_than_a_full_queue_are_told() {
+    let mut run = run("cubic", 1);
+    let table = |run: &Run| render(std::slice::from_ref(run), &TableOptions::default());
+    assert!(!table(&run).contains("Drops by reason"));
+    run.summary.links[0].drops.insert("link down".into(), 28);
+    let said = table(&run);
+    let wanted = "  Drops by reason: bottleneck 28 link down, 1,234 queue full\n";
+    assert!(said.contains(wanted), "{said}");
+    let first = run.summary.links[0].clone();
+    run.summary
+        .links
+        .extend((0..5).map(|n| LinkSummary { name: format!("x{n}"), ..first.clone() }));
+    let said = table(&run).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("; x2 28 link down, 1,234 queue full; and of 2 more"), "{said}");
+}
+
 #[test]
 fn a_load_that_is_not_met_is_explained() {
     let mut run = run("cubic", 1);

@@ -103,7 +103,7 @@ pub(super) const KEYS: &[Key] = &[
     key("path", "both", KeyKind::Switch, "true", "Whether packets in the other direction take the same path back.", "false"),
     key("multipath", "flowlet", KeyKind::Time, REQUIRED, "Pause of a flow after which its next packet may take another path; longer than the difference of the paths' delays, so that packets stay in order.", "\"500 us\""),
     key("change", "at", KeyKind::Time, REQUIRED, "Time of the change.", "\"10 s\""),
-    key("change", "every", KeyKind::Time, "(once)", "The change is made again after this time, and so on until the run ends. Tables with the same `every` and different `at` take turns.", "\"2 s\""),
+    key("change", "every", KeyKind::Time, "(once)", "The change is made again after this time, and so on until the run ends. Tables with the same `every` take turns if their `at` differ, and not by a multiple of `every`; of tables that change the same at the same time, the last holds.", "\"2 s\""),
     key("change", "link", KeyKind::Text, REQUIRED, "The link or links that change, with `*` for any text; the other direction is a separate link.", "\"bottleneck*\""),
     key("change", "rate", KeyKind::Rate, "(unchanged)", "The new rate.", "\"5 Mbit/s\""),
     key("change", "delay", KeyKind::Time, "(unchanged)", "The new propagation delay. Even with a shorter delay no packet overtakes another, and paths stay as they are.", "\"80 ms\""),

@@ -78,7 +78,7 @@ pub(super) const KEYS: &[Key] = &[
     key("arrivals", "poisson", KeyKind::Other("a number of flows a second such as \"5 /s\""), "(none)", "Poisson arrivals with this mean rate.", "\"5 /s\""),
     key("arrivals", "every", KeyKind::Time, "(none)", "Constant time between arrivals.", "\"100 ms\""),
     key("arrivals", "file", KeyKind::Text, "(none)", "A file with one flow a line: start in seconds, from, to, bytes, or as its heading says. Flow lists of the HPCC simulator and connection matrices of htsim (`.cm`) without triggers are read too; their host numbers count the topology's hosts from 0 (docs/how-to/import-a-topology.md).", "\"flows.txt\""),
-    key("load", "fraction", KeyKind::Number(1e-9, 10.0), "(none)", "Load as a share of the link's rate, in the mean over many runs: payload, `headers` and the link's `overhead`, each byte once. Congestion headers, handshakes, acknowledgements and retransmissions are not part of it.", "0.6"),
+    key("load", "fraction", KeyKind::Number(1e-9, 10.0), "(none)", "Load as a share of the link's own rate, whatever its `policer` or `shaper` lets pass, in the mean over many runs: payload, `headers` and the link's `overhead`, each byte once. Congestion headers, handshakes, acknowledgements and retransmissions are not part of it.", "0.6"),
     key("load", "link", KeyKind::Text, "(the link this traffic loads most)", "Link whose rate `fraction` refers to.", "\"bottleneck\""),
     key("load", "demands", KeyKind::Number(1e-9, 1000.0), "(none)", "Load as a share of the demands of a topology file, with `between = \"demands\"`.", "0.5"),
     key("sizes", "fixed", KeyKind::Size, "(none)", "Equal sizes.", "\"100 KB\""),

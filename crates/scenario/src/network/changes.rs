@@ -3,11 +3,33 @@
 use ratewire_net::spec::{Change, Limit, LinkId, Loss};
 use ratewire_units::{Duration, Rate, Time};
 
+use super::Net;
 use super::finish::{MOST_STEPS, Rooms};
 use super::properties::queue::{Queue, queue};
 use super::properties::{Properties, loss};
+use crate::diagnostic::and_more;
 use crate::document::At;
 use crate::section::Section;
+
+/// A table with `up`, and the times of its first and last change.
+struct Turn {
+    up: At<bool>,
+    links: Vec<usize>,
+    first: Duration,
+    last: Duration,
+}
+
+/// Keys of what a table changes.
+const CHANGED: [&str; 5] = ["rate", "delay", "up", "loss", "queue"];
+
+/// A table that makes its changes again and again.
+struct Again {
+    title: String,
+    at: Duration,
+    every: Duration,
+    links: Vec<usize>,
+    keys: Vec<&'static str>,
+}
 
 /// What a `[[change]]` table says.
 struct Wanted {
@@ -26,14 +48,15 @@ pub(crate) fn read(
     end: Duration,
 ) -> Vec<(Time, LinkId, Change)> {
     let net = rooms.net;
-    let mut changes = Vec::new();
+    let (mut changes, mut repeated, mut turns) = (Vec::new(), Vec::new(), Vec::new());
     for section in root.sections("change", &["change"]) {
         let at = section.time("at");
         let links = section.text("link").map(|name| net.expect_links(section.context, name));
         let every = section.time("every");
         let wanted = Wanted::read(&section, rooms);
         section.finish();
-        if !["rate", "delay", "up", "loss", "queue"].iter().any(|key| section.has(key)) {
+        let keys: Vec<_> = CHANGED.into_iter().filter(|key| section.has(key)).collect();
+        if keys.is_empty() {
             section
                 .context
                 .error(section.span, format!("{} changes nothing", section.title))
@@ -48,7 +71,7 @@ pub(crate) fn read(
                 .help(format!("its duration is {end}"));
         }
         let mut of_links = Vec::new();
-        for link in links {
+        for &link in &links {
             wanted.check(&section, &net.links[link].name, &net.links[link].properties);
             let changes = wanted.changes(rooms, link);
             of_links.extend(changes.into_iter().map(|change| (LinkId(link as u32), change)));
@@ -56,12 +79,47 @@ pub(crate) fn read(
         let Some(times) = times(&section, at.value, every, duration, of_links.len()) else {
             continue;
         };
+        if let (Some(up), Some(last)) = (wanted.up, times.last().copied()) {
+            turns.push(Turn { up, links: links.clone(), first: at.value, last });
+        }
+        if let Some(every) = every.filter(|_| at.value < duration) {
+            let title = section.title.clone();
+            let again = Again { title, at: at.value, every: every.value, links, keys };
+            again.warn_of_same_times(&section, &repeated, net);
+            repeated.push(again);
+        }
         for at in times {
             let all = of_links.iter().cloned();
             changes.extend(all.map(|(link, change)| (Time::ZERO + at, link, change)));
         }
     }
+    warn_of_links_up(root, net, &turns);
     changes
+}
+
+/// Warns of each `up = true` of links that have not been down before.
+fn warn_of_links_up(root: &Section<'_>, net: &Net, turns: &[Turn]) {
+    for turn in turns.iter().filter(|turn| turn.up.value) {
+        let ends_outage = |link: &usize| {
+            let has_outages = net.links[*link].properties.variation.outages.is_some();
+            let brings_down = |other: &Turn| {
+                !other.up.value && other.first <= turn.last && other.links.contains(link)
+            };
+            has_outages || turns.iter().any(brings_down)
+        };
+        let Some((first, more)) = turn.links.split_first() else { continue };
+        if turn.links.iter().any(ends_outage) {
+            continue;
+        }
+        let links = and_more(&net.links[*first].name, more.len());
+        let are = if more.is_empty() { "is" } else { "are" };
+        root.context
+            .warning(
+                turn.up.span,
+                format!("`up = true` means nothing here: {links} {are} up already"),
+            )
+            .help("links are up at the start; an earlier table brings one down with `up = false`");
+    }
 }
 
 /// The times at which a table makes this number of changes; `None` if an error is noted.
@@ -90,6 +148,35 @@ fn times(
     }
     let times = (0..=again).map(|n| at + every.value * n);
     Some(times.take_while(|time| *time < duration || *time == at).collect())
+}
+
+impl Again {
+    /// Warns if an earlier table changes the same of a link at the same times: it is in vain then.
+    fn warn_of_same_times(&self, section: &Section<'_>, earlier: &[Again], net: &Net) {
+        let together = |other: &&Again| {
+            let apart = self.at.ps().abs_diff(other.at.ps());
+            other.every == self.every && apart.is_multiple_of(self.every.ps())
+        };
+        for other in earlier.iter().filter(together) {
+            let key = self.keys.iter().find(|key| other.keys.contains(key));
+            let link = self.links.iter().find(|link| other.links.contains(link));
+            let (Some(key), Some(link)) = (key, link) else { continue };
+            let (from, every) = (self.at.max(other.at), self.every);
+            section
+                .context
+                .warning(
+                    section.span,
+                    format!(
+                        "{} and {} change `{key}` of {:?} together, each {every} from {from} on",
+                        other.title, self.title, net.links[*link].name
+                    ),
+                )
+                .help(format!(
+                    "the later table of the file holds; to take turns, let their `at` differ by a \
+                     part of {every}"
+                ));
+        }
+    }
 }
 
 impl Wanted {

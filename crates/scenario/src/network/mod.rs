@@ -21,7 +21,9 @@ use crate::diagnostic::Span;
 use crate::document::At;
 use properties::{Cable, Properties};
 
-pub(crate) use finish::{Rooms, finish, keep_to_hosts, warn_of_queues, warn_of_sorting};
+pub(crate) use finish::{
+    Rooms, finish, keep_to_hosts, warn_of_queues, warn_of_shapers, warn_of_sorting,
+};
 pub(crate) use further::further;
 pub(crate) use pairs::Among;
 pub(crate) use ratewire_units::names::matches;

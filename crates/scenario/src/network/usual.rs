@@ -61,6 +61,16 @@ impl Net {
         link.properties.half_duplex.unwrap_or(self.usual.half_duplex)
     }
 
+    /// The other direction of a half-duplex cable; `None` of a link that is none, or that is on a
+    /// named medium with others.
+    pub fn other_half(&self, id: usize) -> Option<usize> {
+        let is_half = |id: usize| {
+            let link = &self.links[id];
+            self.is_half_duplex(link) && link.properties.medium.is_none()
+        };
+        self.links[id].peer.filter(|peer| is_half(id) && is_half(*peer))
+    }
+
     /// The policer of a link, if there is one.
     pub fn police(&self, link: &Link) -> Option<PoliceSpec> {
         link.properties.police.unwrap_or(self.usual.police)

@@ -9,6 +9,8 @@ use ratewire_units::{Bytes, Rate};
 
 use super::between::Pairs;
 use super::{Senders, sizes};
+use crate::document::At;
+use crate::network::Net;
 use crate::section::Section;
 use crate::transport;
 
@@ -106,11 +108,34 @@ pub(super) fn read(
         }
         return None;
     };
+    warn_of_bucket(section, senders.net, link, fraction);
     // Sums in another order differ in their last digits.
     let alike = loads.iter().filter(|(_, load)| *load > most * (1.0 - 1e-9)).count();
     let link = Some(LinkId(link as u32));
     let load = Load { share: fraction.value, link, others: alike - 1 };
     Some((Arrivals::Poisson(fraction.value / most), load))
+}
+
+/// Warns of a load that exceeds what the link's policer or shaper lets pass for long.
+fn warn_of_bucket(section: &Section<'_>, net: &Net, link: usize, fraction: At<f64>) {
+    let link = &net.links[link];
+    let (own, usual) = (&link.properties.variation, &net.usual.variation);
+    let buckets = [("policer", own.policer, usual.policer), ("shaper", own.shaper, usual.shaper)];
+    let buckets = buckets.into_iter().filter_map(|(key, own, usual)| {
+        own.map_or(usual, |at| at.value).map(|bucket| (key, bucket.rate))
+    });
+    let Some((key, passes)) = buckets.min_by_key(|(_, rate)| *rate) else { return };
+    let own = link.properties.mean_rate().unwrap_or(Rate::ZERO).bps() as f64;
+    let asked = Rate::from_bps(libm::round(own * fraction.value) as u64);
+    if asked > passes {
+        section
+            .context
+            .warning(
+                fraction.span,
+                format!("this load is {asked}, and the `{key}` of {:?} passes {passes}", link.name),
+            )
+            .help("a load is a share of the link's own rate: give a lower `fraction`");
+    }
 }
 
 /// Share of flows that cross each link.

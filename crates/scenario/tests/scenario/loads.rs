@@ -3,7 +3,7 @@
 use ratewire_scenario::Load;
 use ratewire_sim::setup::Arrivals;
 
-use crate::common::{dumbbell, parse_with, scenario, setup};
+use crate::common::{dumbbell, parse_with, scenario, setup, warned};
 
 #[test]
 fn load_is_of_a_link_with_headers() {
@@ -56,4 +56,25 @@ fn demands_of_exceptions_are_left_out_of_the_load() {
     };
     // Of demands of 1000 and 3000 for two pairs, the first is left: 4000 / 2 is twice that.
     assert!((rate("") - 2.0 * rate("except = \"c\"")).abs() < 1e-6 * rate(""));
+}
+
+/// A load is a share of the link's rate, whatever its token buckets let pass of it.
+#[test]
+fn a_load_above_a_token_bucket_is_warned_of() {
+    let said = |bucket: &str, fraction: &str| {
+        let traffic = format!(
+            "[[link]]\nname = \"bottleneck\"\n{bucket}\n[[traffic]]\nsizes = {{ fixed = \"10 KB\" }}\n\
+             load = {{ link = \"bottleneck\", fraction = {fraction} }}"
+        );
+        warned(&dumbbell(&traffic))
+    };
+    for key in ["policer", "shaper"] {
+        let bucket = format!("{key} = {{ rate = \"5 Mbit/s\", burst = \"64 KB\" }}");
+        let wanted =
+            format!("this load is 6 Mbit/s, and the `{key}` of \"bottleneck\" passes 5 Mbit/s");
+        let over = said(&bucket, "0.6");
+        assert!(over.contains(&wanted), "{over}");
+        assert_eq!(said(&bucket, "0.5"), "");
+    }
+    assert_eq!(said("shaper = \"none\"", "0.9"), "");
 }

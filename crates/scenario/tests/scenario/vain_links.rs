@@ -171,3 +171,53 @@ fn duplex_replaces_the_medium_of_another_table() {
     let two = mediums("h1->r1", "medium = \"water\"\nreverse = { medium = \"water\" }");
     assert_eq!(two, [Some("water".to_string()), Some("water".to_string()), air()]);
 }
+
+/// A policer as fast as its link still drops what comes faster; a shaper never lets a packet wait.
+#[test]
+fn a_shaper_that_is_no_slower_than_its_link_is_warned_of() {
+    let bucket = |key: &str, rate: &str| {
+        format!("{key} = {{ rate = \"{rate} Mbit/s\", burst = \"64 KB\" }}")
+    };
+    for rate in ["10", "20"] {
+        let said = warned(&dumbbell(&bucket("shaper", rate), ""));
+        let wanted = "`shaper` of \"bottleneck\" and 1 more means nothing here";
+        assert!(said.contains(wanted), "{rate}: {said}");
+        assert_eq!(warned(&dumbbell(&bucket("policer", rate), "")), "");
+    }
+    assert_eq!(warned(&dumbbell(&bucket("shaper", "9.9"), "")), "");
+    let faster = "[[change]]\nat = \"1 s\"\nlink = \"bottleneck\"\nrate = \"30 Mbit/s\"";
+    assert_eq!(warned(&dumbbell(&bucket("shaper", "20"), faster)), "");
+    let said = warned(&dumbbell(&bucket("shaper", "30"), faster));
+    assert!(said.contains("`shaper` of \"bottleneck\" and 1 more"), "{said}");
+}
+
+#[test]
+fn a_link_that_is_up_already_cannot_come_up() {
+    let turn = |at: &str, link: &str, more: &str| {
+        format!("[[change]]\nat = \"{at}\"\nlink = \"{link}\"\n{more}\n")
+    };
+    let of = |tables: &[String]| warned(&dumbbell("", &tables.concat()));
+    let up = |at: &str| turn(at, "bottleneck", "up = true");
+    let vain = "`up = true` means nothing here: \"bottleneck\" is up already";
+    let down = turn("1 s", "bottleneck", "up = false");
+    for tables in [
+        vec![up("1 s")],
+        vec![up("0.5 s"), down.clone()],
+        vec![up("1.5 s"), turn("1 s", "bottleneck.reverse", "up = false")],
+    ] {
+        let said = of(&tables);
+        assert!(said.contains(vain), "{tables:?}: {said}");
+    }
+    let said = of(&[turn("1 s", "bottleneck*", "up = true")]);
+    assert!(said.contains("here: \"bottleneck\" and 1 more are up already"), "{said}");
+    for tables in [
+        vec![up("1.5 s"), down.clone()],
+        vec![down, turn("1.5 s", "bottleneck*", "up = true")],
+        vec![
+            turn("0.5 s", "bottleneck", "every = \"1 s\"\nup = true"),
+            turn("1 s", "bottleneck", "every = \"1 s\"\nup = false"),
+        ],
+    ] {
+        assert_eq!(of(&tables), "", "{tables:?}");
+    }
+}

@@ -111,6 +111,37 @@ fn a_change_is_made_again_until_the_end() {
     assert!(down > 0);
 }
 
+/// At the same time, the last table of the file holds, and the others are in vain.
+#[test]
+fn tables_that_never_take_turns_are_warned_of() {
+    let table = |at: &str, every: &str, link: &str, more: &str| {
+        format!("[[change]]\nat = \"{at}\"\nevery = \"{every}\"\nlink = \"{link}\"\n{more}\n")
+    };
+    let with = |at, every, link, more| {
+        let first = table("100 ms", "200 ms", "bottleneck", "up = false");
+        warned(&dumbbell("", &(first + &table(at, every, link, more))))
+    };
+    for (at, from) in [("100 ms", "100 ms"), ("500 ms", "500 ms")] {
+        let said = with(at, "200 ms", "bottleneck*", "up = true");
+        let wanted = format!(
+            "[[change]] 1 and [[change]] 2 change `up` of \"bottleneck\" together, each 200 ms from {from} on"
+        );
+        assert!(said.contains(&wanted), "{said}");
+        assert!(
+            said.contains("to take turns, let their `at` differ by a part of 200 ms"),
+            "{said}"
+        );
+    }
+    for (at, every, link, more) in [
+        ("200 ms", "200 ms", "bottleneck", "up = true"),
+        ("500 ms", "200 ms", "bottleneck.reverse", "up = false"),
+        ("500 ms", "200 ms", "bottleneck", "delay = \"20 ms\""),
+        ("500 ms", "250 ms", "bottleneck", "up = true"),
+    ] {
+        assert_eq!(with(at, every, link, more), "", "{at} {every} {link} {more}");
+    }
+}
+
 #[test]
 fn a_change_that_cannot_be_made_is_refused() {
     for (more, says) in [
@@ -184,6 +215,9 @@ fn a_bucket_that_no_packet_passes_is_refused() {
         let link = &setup(&dumbbell(&whole, &changed)).network.links[0];
         assert!(link.is_plain(), "{link:?}");
     }
+    let said = refused(&dumbbell(&format!("police = {}", bucket("1 Mbit/s", "64 KB")), ""));
+    assert!(said.contains("unknown key `rate` in `police`"), "{said}");
+    assert!(said.contains("a token bucket is `policer`, with `rate` and `burst`"), "{said}");
     let half = format!("duplex = \"half\", shaper = {}", bucket("1 Mbit/s", "2 packets"));
     let said = refused(&dumbbell(&half, ""));
     assert!(said.contains("is on a half-duplex medium and has a shaper"), "{said}");
@@ -229,6 +263,28 @@ fn jitter_is_a_time_or_a_normal_distribution() {
         let said = refused(&with(value));
         assert!(said.contains(says), "{value}: {said}");
     }
+}
+
+/// Delays below 0 become 0, so the mean of what is left is higher. The figures are of tables of the
+/// normal distribution.
+#[test]
+fn normal_jitter_that_is_often_below_0_is_warned_of() {
+    let with = |mean: &str, deviation: &str| {
+        let jitter = format!("jitter = {{ mean = \"{mean}\", deviation = \"{deviation}\" }}");
+        warned(&dumbbell(&jitter, ""))
+    };
+    for (mean, deviation, real, below) in [
+        ("1 ms", "50 ms", "20.5 ms", "49 %"),
+        // The mean of half a normal distribution is sqrt(2 / pi) / 2 deviations.
+        ("0 s", "1 ms", "399 us", "50 %"),
+        ("10 ms", "10 ms", "10.8 ms", "16 %"),
+    ] {
+        let said = with(mean, deviation);
+        let wanted = format!("the mean of this jitter is {real}, and not {mean}");
+        assert!(said.contains(&wanted) && said.contains(&format!("{below} would be")), "{said}");
+    }
+    assert_eq!(with("2 ms", "1 ms"), "", "2.3 % are below 0");
+    assert_eq!(with("0 s", "0 s"), "");
 }
 
 /// A copy is no sign of loss: a receiver that says nothing new of it lets its sender go on.
@@ -306,6 +362,29 @@ fn outages_have_exponential_times() {
     );
     let other = crate::common::setup(&other);
     assert_eq!((spells(&other, 0)[0].clone(), spells(&other, 1)[0].len()), (up, 0));
+}
+
+/// A half-duplex cable is one medium, and goes down as a whole.
+#[test]
+fn both_directions_of_a_half_duplex_cable_go_down_together() {
+    let of = |duplex: &str, more: &str| {
+        let outages = "outages = { up = \"50 ms\", down = \"10 ms\" }";
+        dumbbell(&format!("{duplex}, {outages}"), more)
+    };
+    let half = setup(&of("duplex = \"half\"", ""));
+    assert!(spells(&half, 0)[0].len() > 5);
+    assert_eq!(spells(&half, 0), spells(&half, 1));
+    let full = setup(&of("duplex = \"full\"", ""));
+    assert_eq!(spells(&full, 0), spells(&half, 0));
+    assert_ne!(spells(&full, 0), spells(&full, 1));
+    // Others may be on the medium, as stations that go out of reach.
+    let named = setup(&of("medium = \"air\"", ""));
+    assert_ne!(spells(&named, 0), spells(&named, 1));
+    let one = "[[link]]\nname = \"bottleneck.reverse\"\noutages = \"none\"";
+    let said = refused(&of("duplex = \"half\"", one));
+    let wanted = "\"bottleneck\" and \"bottleneck.reverse\" share a half-duplex cable and differ in `outages`";
+    assert!(said.contains(wanted), "{said}");
+    assert!(!spells(&setup(&of("duplex = \"full\"", one)), 0)[0].is_empty());
 }
 
 #[test]

@@ -87,6 +87,11 @@ impl Network {
             return;
         }
         extra.tally.duplicated += 1;
+        if self.tracer.follows(label)
+            && let Some(hop) = self.tracer.hop_mut()
+        {
+            hop.copied = true;
+        }
         let content = self.packets.copy(label.content);
         extra.late.push_front(Label { content, fate: Fate::Copied, ..*label });
         if let Body::Kept(number) = self.packets.content(content).body {
@@ -118,10 +123,17 @@ impl Network {
         let head = link.pop_head();
         match head.fate {
             Fate::Lost => link.note_lost(),
-            Fate::Late => link.put_aside(head),
+            Fate::Late => {
+                let delay = link.put_aside(head);
+                if self.tracer.follows(&head)
+                    && let Some(hop) = self.tracer.hop_mut()
+                {
+                    hop.overtaken = delay;
+                }
+            }
             Fate::Gone | Fate::Arrives | Fate::Watched | Fate::Copied => link.tally.gone -= 1,
         }
-        link.schedule_head(id, scheduler);
+        self.links[id.index()].schedule_head(id, scheduler);
         if head.fate == Fate::Lost {
             self.discard(&head, DropReason::Lost);
         }
@@ -136,13 +148,14 @@ impl Network {
 }
 
 impl Link {
-    /// Puts a late packet aside at the far end, until its delayed arrival.
-    fn put_aside(&mut self, mut label: Label) {
-        let Some(extra) = self.extra.as_deref_mut() else { return };
+    /// Puts a late packet aside at the far end, until its delayed arrival; returns the delay.
+    fn put_aside(&mut self, mut label: Label) -> Duration {
+        let Some(extra) = self.extra.as_deref_mut() else { return Duration::ZERO };
         let delay = extra.reorder.map_or(Duration::ZERO, |reorder| reorder.delay);
         label.time += delay;
         label.fate = Fate::Arrives;
         extra.late.push_back(label);
+        delay
     }
 
     /// Removes and returns a late packet that arrives by now.

@@ -26,7 +26,7 @@ use steps::Steps;
 
 pub(crate) use drivers::keep_to_hosts;
 pub(crate) use room::Rooms;
-pub(crate) use unused::{warn_of_queues, warn_of_sorting};
+pub(crate) use unused::{warn_of_queues, warn_of_shapers, warn_of_sorting};
 
 /// Most changes that a trace, or a table with `every`, may make.
 pub(super) const MOST_STEPS: u64 = 1_000_000;

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_net::spec::{DriverSpec, NetworkSpec};
+use ratewire_net::spec::{Change, DriverSpec, LinkId, NetworkSpec, Service};
 use ratewire_sim::setup::Ensembles;
+use ratewire_units::{Rate, Time};
 
 use crate::context::Context;
 use crate::diagnostic::{Span, and_more};
+use crate::document::At;
 use crate::network::Net;
 
 /// Warns of a `queue` where no packet can wait: in a switch all of whose inputs are paused, packets
@@ -29,6 +31,40 @@ pub(crate) fn warn_of_queues(context: &Context<'_>, net: &Net, ensembles: &Ensem
         context.warning(vain.span, format!("`queue` of {} means nothing here", vain.links())).help(
             "all that comes there waits in buffers that pause the links it came by: see `pause`",
         );
+    }
+}
+
+/// Warns of shapers that never let a packet wait, as their links send no faster. `changes` are all
+/// changes of rates.
+pub(crate) fn warn_of_shapers(
+    context: &Context<'_>,
+    net: &Net,
+    network: &NetworkSpec,
+    changes: &[(Time, LinkId, Change)],
+) {
+    let mut given = Given::default();
+    for (id, (link, spec)) in net.links.iter().zip(&network.links).enumerate() {
+        let Some(At { value: Some(shaper), span }) = link.properties.variation.shaper else {
+            continue;
+        };
+        let of_link = |(_, of, change): &(Time, LinkId, Change)| match change {
+            Change::Rate(rate) if of.index() == id => Some(*rate),
+            _ => None,
+        };
+        let waits = match spec.service {
+            // Between opportunities that are close together, a trace sends faster than its mean.
+            Service::Opportunities(_) => true,
+            Service::Rate(first) => {
+                let most = changes.iter().filter_map(of_link).fold(first, Rate::max);
+                shaper.rate < most || most == Rate::ZERO
+            }
+        };
+        given.note("shaper", span, &link.name, waits);
+    }
+    for vain in given.vain() {
+        context
+            .warning(vain.span, format!("`shaper` of {} means nothing here", vain.links()))
+            .help("the link sends no faster than that: give a lower `rate`, or leave it out");
     }
 }
 

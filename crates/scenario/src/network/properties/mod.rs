@@ -303,6 +303,17 @@ pub(super) fn police(section: &Section<'_>, entry: &Entry) -> Option<Option<Poli
             return None;
         }
     };
+    let of_bucket = |entry: &&Entry| ["rate", "burst"].contains(&entry.key.as_str());
+    if let Some(other) = table.entries.iter().find(of_bucket) {
+        section
+            .context
+            .error(other.key_span, format!("unknown key `{}` in `police`", other.key))
+            .help(
+                "`police` holds senders to their congestion headers; a token bucket is `policer`, \
+                 with `rate` and `burst`",
+            );
+        return None;
+    }
     let inner = Section::new(section.context, &["police"], "`police`", entry.key_span, table);
     let suspects = inner.count_or("suspects") as u32;
     let tolerance = inner.number_or("tolerance");

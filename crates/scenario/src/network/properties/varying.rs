@@ -124,7 +124,33 @@ fn jitter(section: &Section<'_>, entry: &Entry) -> Option<Option<LinkJitter>> {
     let s = Section::new(section.context, &["jitter"], "`jitter`", entry.key_span, table);
     let (mean, deviation) = (s.time("mean"), s.time("deviation"));
     s.finish();
-    Some(Some(LinkJitter::Normal { mean: mean?.value, deviation: deviation?.value }))
+    let (mean, deviation) = (mean?, deviation?);
+    warn_of_clipping(section, mean, deviation);
+    Some(Some(LinkJitter::Normal { mean: mean.value, deviation: deviation.value }))
+}
+
+/// Warns if more than some 2 % of normal delays would be below 0, and are 0: their mean rises.
+fn warn_of_clipping(section: &Section<'_>, mean: At<Duration>, deviation: At<Duration>) {
+    if deviation.value <= mean.value / 2 {
+        return;
+    }
+    let (m, s) = (mean.value.secs(), deviation.value.secs());
+    let below = libm::erfc(m / s / core::f64::consts::SQRT_2) / 2.0;
+    let density = libm::exp(-m * m / (2.0 * s * s)) / libm::sqrt(core::f64::consts::TAU);
+    let real = m * (1.0 - below) + s * density;
+    // Three digits are enough to see how far off it is.
+    let digit = libm::pow(10.0, libm::floor(libm::log10(real)) - 2.0);
+    let real = Duration::from_secs_f64(libm::round(real / digit) * digit);
+    section
+        .context
+        .warning(
+            deviation.span,
+            format!("the mean of this jitter is {real}, and not {}", mean.value),
+        )
+        .help(format!(
+            "no delay is below 0, and {:.0} % would be; make `deviation` at most half of `mean`",
+            below * 100.0
+        ));
 }
 
 /// Reads `policer` or `shaper`.
