@@ -25,7 +25,8 @@ class Settling:
     window_s: float
     """Length of the windows in which shares are taken, seconds."""
     took_s: float | None
-    """Time from the change until every flow is within 10 % of its fair share and stays there
+    """Time from the change until every flow's part of what all get is within 10 % of the part
+    that its max-min fair rate is of all fair rates, and stays there
     until the next change, seconds; ``None`` if they never did.
     """
 

@@ -113,6 +113,11 @@ impl FigureName {
         self.of.as_deref().zip(subject(&self.figure)).map(|(of, kind)| (kind, of))
     }
 
+    /// Whether a figure of this name is of the bottlenecks of a run.
+    pub(crate) fn is_of_bottleneck(name: &str) -> bool {
+        ["utilisation", "queue", "queue_p99", "queue_max"].contains(&name)
+    }
+
     /// Whether it is of the incasts of a class.
     pub fn is_of_incasts(&self) -> bool {
         self.figure.starts_with("incast_")

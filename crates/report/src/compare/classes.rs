@@ -121,7 +121,8 @@ static INCASTS: [Named<TrafficSummary>; 6] = [
 ];
 
 /// Figures of incasts that comparisons show without being asked.
-const COMPARED: [&str; 4] = ["incast_complete", "incast_p50", "incast_p99", "incast_max"];
+const COMPARED: [&str; 5] =
+    ["incast_complete", "incast_p50", "incast_p95", "incast_p99", "incast_max"];
 
 /// The figure of a class of traffic; `None` if no such figure is of a class.
 pub(super) fn measured(figure: &str, class: &str) -> Option<Measured> {
@@ -219,7 +220,7 @@ mod tests {
     #[test]
     fn incasts_are_compared_by_their_last_flows() {
         let incasts =
-            DelaySummary { samples: 99, p50_s: 0.2, p99_s: 0.3, max_s: 0.3, ..Default::default() };
+            DelaySummary { samples: 99, p50_s: 0.2, p95_s: 0.3, max_s: 0.3, ..Default::default() };
         let class = |name: &str, fan_in, incasts| TrafficSummary {
             name: name.into(),
             fan_in,
@@ -236,9 +237,10 @@ mod tests {
         let expected = [
             ("incast_complete/query", Some(0.99)),
             ("incast_p50/query", Some(0.2)),
+            ("incast_p95/query", Some(0.3)),
             ("incast_max/query", Some(0.3)),
         ];
         assert_eq!(read, expected.map(|(name, value)| (name.to_string(), value)));
-        assert_eq!(figures[2].title(), "query: last flow of incast, max");
+        assert_eq!(figures[3].title(), "query: last flow of incast, max");
     }
 }

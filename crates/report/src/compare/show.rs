@@ -4,7 +4,8 @@ use super::FigureUnit;
 use crate::figure::{count, index, mean, percent, rate, seconds};
 
 /// A value with its margin: `99.12 ± 0.13 %`. The margin has two digits and is rounded up, so no
-/// interval looks narrower than it is; the value has as many decimals. Without a margin the text is
+/// interval looks narrower than it is; the value has as many decimals, and of whole numbers its own
+/// first two digits too. Without a margin the text is
 /// that of a single run.
 pub(crate) fn shown(unit: FigureUnit, value: f64, margin: Option<f64>) -> String {
     let sign = if value < 0.0 { "−" } else { "" };
@@ -34,12 +35,14 @@ pub(crate) fn shown(unit: FigureUnit, value: f64, margin: Option<f64>) -> String
     let step = libm::pow(10.0, f64::from(-decimals));
     // A margin that is a whole number of steps but for rounding must not become one step more.
     let margin = (libm::ceil(margin / step - 1e-9) + 0.0) * step;
-    let text = |v: f64| match decimals {
+    let text = |v: f64, step: f64| match decimals {
         ..=0 => count((libm::round(v / step) * step) as u64),
         _ => format!("{v:.*}", decimals as usize),
     };
+    // A margin of hundreds does not make 24 and 21 the same.
+    let own = libm::pow(10.0, libm::floor(libm::log10(value.max(1.0))) - 1.0).max(1.0);
     let squared = if unit == FigureUnit::Power { "²" } else { "" };
-    format!("{sign}{} ± {}{name}{squared}", text(value), text(margin))
+    format!("{sign}{} ± {}{name}{squared}", text(value, step.min(own)), text(margin, step))
 }
 
 /// A mean with the least and the largest of its values: `61 (20 to 150)`, `45.9 (45.5 to 46.3) ms`.
@@ -80,7 +83,9 @@ mod tests {
             (FigureUnit::Packets, 1.763, 0.05, "1.76 ± 0.05"),
             (FigureUnit::Count, 10_876.4, 1_234.5, "10,900 ± 1,300"),
             (FigureUnit::Seconds, 0.4, 0.689, "400 ± 690 ms"),
-            (FigureUnit::Packets, 8.0, 340.0, "10 ± 340"),
+            (FigureUnit::Packets, 8.0, 340.0, "8 ± 340"),
+            (FigureUnit::Count, 24.0, 114.0, "24 ± 120"),
+            (FigureUnit::Count, 1_234.0, 20_000.0, "1,200 ± 20,000"),
             (FigureUnit::Count, 0.0, 0.0, "0.00 ± 0.00"),
             (FigureUnit::Index, 0.559_8, 0.000_055_74, "0.5598 ± 0.0001"),
             (FigureUnit::Seconds, 0.354, 0.012, "354 ± 12 ms"),

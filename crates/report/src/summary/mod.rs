@@ -176,7 +176,8 @@ pub struct Settling {
     pub flows: u64,
     /// Length of the windows in which shares are taken, seconds.
     pub window_s: f64,
-    /// Time from the change until every flow is within 10 % of its fair share and stays there until
+    /// Time from the change until every flow's part of what all get is within 10 % of the part that
+    /// its max-min fair rate is of all fair rates, and stays there until
     /// the next change, seconds; `None` if they never did.
     pub took_s: Option<f64>,
 }

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::TableOptions;
 use crate::Comparison;
-use crate::compare::{About, Metric, Standing};
+use crate::compare::{About, FigureName, Metric, Standing};
 use crate::figure::{count, plural};
 
 /// Most changes that are printed; the page has more.
@@ -25,6 +25,10 @@ pub fn comparison(comparison: &Comparison, options: &TableOptions) -> String {
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
     if of(About::Chosen).next().is_some() {
         out += &part(comparison, of(About::Chosen), options);
+        let is_of_bottleneck = |figure: &Metric| FigureName::is_of_bottleneck(&figure.name);
+        if of(About::Chosen).any(is_of_bottleneck) {
+            out += &bottleneck(comparison, options);
+        }
     } else {
         out += &usual(comparison, options);
     }
@@ -49,12 +53,17 @@ pub fn comparison(comparison: &Comparison, options: &TableOptions) -> String {
     out + &note(&comparison.about_seeds(), options)
 }
 
+/// What figures of bottlenecks are of.
+fn bottleneck(comparison: &Comparison, options: &TableOptions) -> String {
+    let links = clip(&comparison.bottleneck_text(), 300);
+    note(&format!("utilisation and queue (packets) of {links}"), options)
+}
+
 /// The figures that are shown unless others are asked for.
 fn usual(comparison: &Comparison, options: &TableOptions) -> String {
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
-    let bottleneck = clip(&comparison.bottleneck_text(), 100);
     let mut out = part(comparison, of(About::Run), options);
-    out += &note(&format!("utilisation and queue (packets) of {bottleneck}"), options);
+    out += &bottleneck(comparison, options);
     if of(About::Flows).next().is_some() {
         out += &format!("\n{}", options.style().bold("Goodput, delay, loss and power of flows"));
         out += &part(comparison, of(About::Flows), options);

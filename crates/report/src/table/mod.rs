@@ -8,7 +8,7 @@ mod sweep;
 pub use ratewire_table::wrap;
 use ratewire_table::{Column, Grid, Style, clip};
 
-use crate::compare::{FigureName, asked};
+use crate::compare::{FigureName, Measured, asked};
 use crate::figure::{NONE, count, held, mean, percent, plural, rate, seconds};
 use crate::figures::{FIGURES, Reading};
 use crate::headline::{bottleneck_label_of, labels, over_classes, over_several, summaries};
@@ -237,7 +237,18 @@ fn chosen(runs: &[Run], names: &[FigureName], options: &TableOptions) -> String 
         let cells = figures.iter().map(|figure| figure.text(&run.summary));
         grid.row([label].into_iter().chain(cells));
     }
-    grid.folded(&options.style())
+    let is_of_bottleneck = |figure: &Measured| FigureName::is_of_bottleneck(&figure.names().0);
+    let about = match figures.iter().any(is_of_bottleneck) {
+        true => comparison::note(&about_bottlenecks(runs), options),
+        false => String::new(),
+    };
+    grid.folded(&options.style()) + &about
+}
+
+/// What figures of bottlenecks are of.
+fn about_bottlenecks(runs: &[Run]) -> String {
+    let links = clip(&bottleneck_label_of(runs), 300);
+    format!("utilisation and queue (packets) of {links}{}", over_several(runs))
 }
 
 fn compare(runs: &[Run], options: &TableOptions) -> String {
@@ -260,8 +271,7 @@ fn compare(runs: &[Run], options: &TableOptions) -> String {
         let cells = shown.iter().map(|(_, text)| text(reading));
         grid.row([headline.law.clone()].into_iter().chain(cells));
     }
-    let links = clip(&bottleneck_label_of(runs), 300);
-    let about = format!("utilisation and queue (packets) of {links}{}", over_several(runs));
+    let about = about_bottlenecks(runs);
     let classes = Some(over_classes(runs)).filter(|about| !about.is_empty());
     let notes = [Some(about.as_str()), classes].into_iter().flatten();
     let notes: String = notes.map(|about| comparison::note(about, options)).collect();

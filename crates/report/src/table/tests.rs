@@ -208,6 +208,19 @@ fn flows_that_ran_outside_the_measured_part_have_no_figures_of_it() {
 }
 
 #[test]
+fn figures_of_bottlenecks_that_were_asked_for_name_the_links() {
+    let mut run = run("cubic", 1);
+    run.info.figures = vec!["queue_p99".parse().expect("a figure")];
+    let said = "utilisation and queue (packets) of bottleneck";
+    assert!(render(std::slice::from_ref(&run), &TableOptions::default()).contains(said));
+    let laws = [("cubic".to_string(), vec![run.summary.clone()])];
+    let asked = Comparison::with(&run.info.figures, &laws, false);
+    assert!(comparison::comparison(&asked, &TableOptions::default()).contains(said));
+    run.info.figures = vec!["jain".parse().expect("a figure")];
+    assert!(!render(std::slice::from_ref(&run), &TableOptions::default()).contains(said));
+}
+
+#[test]
 fn completion_times_of_several_classes_say_so() {
     let mut run = run("cubic", 1);
     let said = "completion times are of all classes of traffic and listed flows together";

@@ -64,7 +64,8 @@ fn document(
     let note = "Completion time over the time alone on the path, of the flows that completed.";
     let heading = "Slowdown by flow size";
     out.push_str(&section("h-sizes", heading, note, of(About::Sizes), groups));
-    let note = "From the change until every flow is within 10 % of its fair share, for good until the \
+    let note = "From the change until every flow’s part of what all of them get is within 10 % of the part \
+                that its fair rate is of all fair rates (whether links are full is another figure), for good until the \
                 next change.";
     let heading = "Time until shares are fair";
     let changes = of(About::Changes);
@@ -227,7 +228,7 @@ fn how(comparison: &Comparison) -> String {
          is four round trips of the longest path, or what 40 packets of the smallest fair share \
          take.</dd>\n\
          <dt>Time until fair</dt><dd>From a change to the first of the windows from which on every \
-         active flow has its fair share, give or take 10 %, up to the next change, and in five \
-         windows at least.</dd>\n</dl></section>\n"
+         active flow’s part of what all get is the part that its fair rate is of all fair rates, give \
+         or take 10 %, up to the next change, and in five windows at least.</dd>\n</dl></section>\n"
     )
 }
