@@ -345,7 +345,7 @@ class Fidelity:
     stray: int
     """Packets for no host of the scenario."""
     expired: int
-    """Packets whose time to live ended at a router."""
+    """Packets whose time to live was too short for their route."""
     unread_headers: int
     """Packets with a congestion header that no port's law can read."""
     plain_connections: int

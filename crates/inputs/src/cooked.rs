@@ -8,8 +8,9 @@
 //! rate, with a period of 1 s. `#` starts a comment. Rates without a unit are bit/s if in Mbit/s
 //! even the slowest that is not 0 would be a Tbit/s or more.
 //!
-//! Columns are separated by blanks, tabs or commas. A heading such as `time_ms,rtt_ms,rate_kbps`
-//! says which columns the two are and in which units; the other columns are named in a note.
+//! Columns are separated by blanks, tabs, commas or semicolons. A heading such as
+//! `time_ms,rtt_ms,rate_kbps` says which columns the two are and in which units; the other columns
+//! are named in a note.
 //!
 //! Source of the format: Mao, Netravali, Alizadeh, "Neural Adaptive Video Streaming with
 //! Pensieve", SIGCOMM 2017, whose tools cooked the FCC and HSDPA logs. Pensieve's own player lets a

@@ -103,7 +103,7 @@ impl Row<'_> {
 
     fn no_number(&self, field: &str, what: &str, max: f64) -> InputError {
         let remedy = if field.contains([';', ',']) {
-            "separate columns by commas, blanks or tabs, and write decimals with a point"
+            "separate columns by commas, semicolons, blanks or tabs, and write decimals with a point"
         } else {
             "correct the number, or delete the line"
         };

@@ -94,6 +94,9 @@ pub(crate) fn demand<'a>(
             let product = (number * units).to_string();
             builder.rate(&Attribute::new(value.name.clone(), product, value.at))
         }
-        None => builder.rate(value),
+        None => {
+            let rate = builder.rate(value)?;
+            Ok(rate.map(|rate| Rate::from_bps((rate.bps() as f64 * units + 0.5) as u64)))
+        }
     }
 }

@@ -88,7 +88,9 @@ impl<'a> Tally<'a> {
         for ((quantity, name), (seen, value)) in self.assumed {
             let (unit, size) = quantity.usual();
             let number = value / size;
-            let unit = if quantity == Quantity::Rate && self.are_bits { "bit/s" } else { unit };
+            // Demands keep the usual unit.
+            let are_bits = quantity == Quantity::Rate && self.are_bits && name != "demand";
+            let unit = if are_bits { "bit/s" } else { unit };
             let text = format!(
                 "{} has no unit ({} times) and is read in {unit} (the first: {number} {unit})",
                 quoted(&name),

@@ -39,7 +39,7 @@ pub struct FidelitySummary {
     pub refused_by_hosts: u64,
     /// Packets for no host of the scenario.
     pub stray: u64,
-    /// Packets whose time to live ended at a router.
+    /// Packets whose time to live was too short for their route.
     pub expired: u64,
     /// Packets with a congestion header that no port's law can read.
     pub unread_headers: u64,
@@ -95,7 +95,7 @@ impl FidelitySummary {
             (self.dropped_by_devices, "", "dropped by hosts' devices"),
             (self.refused_by_hosts, "", "refused by hosts"),
             (self.stray, "", "for no host"),
-            (self.expired, "", "whose time to live ended at a router"),
+            (self.expired, "", "whose time to live was too short for their route"),
             (self.unread_headers, "", "with a congestion header that no port reads"),
             (self.plain_connections, END, "of connections whose other end does not speak the law"),
             (self.refused_connections, END, "of connections for which the kernel refused the law"),
@@ -200,7 +200,7 @@ mod tests {
         };
         let text = run.text();
         assert!(text.starts_with("fidelity DOES NOT HOLD"), "{text}");
-        assert!(text.contains("4 whose time to live ended at a router"), "{text}");
+        assert!(text.contains("4 whose time to live was too short for their route"), "{text}");
         assert!(text.contains("3 for no host") && !text.contains("not taken"), "{text}");
         assert!(text.ends_with("no offloads, no real-time priority"), "{text}");
         let good = FidelitySummary {

@@ -127,8 +127,11 @@ fn flow(row: &Row<'_>, heading: &Heading<4>) -> Result<FlowArrival, InputError> 
         row.bytes(bytes)?
     } else {
         let size = row.number(bytes, "size in the unit of the heading", MAX_SIZE / byte_unit)?;
-        (size * byte_unit + 0.5).max(1.0) as u64
+        (size * byte_unit + 0.5) as u64
     };
+    if size == 0 {
+        return Err(row.at.error("a flow of 0 bytes", "sizes above 0", "delete the line"));
+    }
     for name in [from, to] {
         if name.is_empty() {
             return Err(row.at.error("an empty name", "a node's name", "name the node"));
@@ -194,6 +197,8 @@ mod tests {
         assert_eq!(sizes, [1_000, 1_000_000]);
         assert_eq!(flows[1].start, Time::ZERO + Duration::from_millis(1));
         assert!(refused("0 a b 1000.5\n").contains("whole number of bytes"));
+        let nothing = "start_s from to size_KB\n0 a b 0\n";
+        assert!(refused(nothing).starts_with("f.txt:2: found a flow of 0 bytes"));
     }
 
     #[test]

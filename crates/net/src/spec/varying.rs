@@ -96,6 +96,7 @@ pub enum Change {
     Up(bool),
     /// New losses, of packets that start from now on; bursts begin in the good state.
     Loss(Loss),
-    /// New room in the queue. Waiting packets stay, even if they exceed it.
+    /// New room in the queue. Waiting packets stay, even if they exceed it; a discipline that makes
+    /// room for arrivals (`fq_codel`) drops them at the next one.
     Limit(Limit),
 }

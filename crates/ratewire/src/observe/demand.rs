@@ -92,10 +92,61 @@ fn of_phases(
             match of_writer(setup, flow, &phase.writer, path, span, part) {
                 Demand::All => return Demand::All,
                 Demand::UpTo(rate) => bits += rate * runs,
-                Demand::Amount(amount) => bits += amount,
+                Demand::Amount(amount) => {
+                    let end = ends.min(Time::ZERO + setup.duration);
+                    bits += amount * runs / end.since(span.0).secs().max(runs);
+                }
             }
         }
     }
     let runs = overlap(start, stop, part).secs();
     Demand::UpTo(bits / runs.max(1e-12))
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_sim::dumbbell::Dumbbell;
+    use ratewire_transport::PauseAfter;
+    use ratewire_units::{Duration, Rate};
+
+    use super::*;
+
+    fn asked(writer: Writer, part: (u64, u64)) -> Demand {
+        let law = AnyLaw::new("newreno", &[]).expect("newreno");
+        let rtt = Duration::from_millis(20);
+        let dumbbell = Dumbbell::new(law, 1, Rate::from_mbps(8), rtt, 100);
+        let mut setup = Dumbbell { duration: Duration::from_secs(20), ..dumbbell }.setup();
+        setup.flows[0].app.writer = writer;
+        setup.flows[0].transport.headers = Bytes::ZERO;
+        let flow = &setup.flows[0];
+        let path = setup.pathfinder().expect("paths").path(flow.from, flow.to, 0).expect("a path");
+        let at = |s| Time::ZERO + Duration::from_secs(s);
+        demand(&setup, flow, &path, (at(part.0), at(part.1)))
+    }
+
+    #[test]
+    fn phases_ask_what_they_ask_in_the_part() {
+        let phase = |writer, s| Phase { writer, lasts: Duration::from_secs(s) };
+        let trickle = || phase(Writer::Constant { rate: Rate::from_mbps(1) }, 4);
+        let sized = || phase(Writer::Sized(Bytes::new(1_000_000)), 10);
+        let phases = || Writer::Phases(vec![trickle(), sized(), phase(Writer::Unlimited, 6)]);
+        assert_eq!(asked(phases(), (0, 4)), Demand::UpTo(1e6));
+        // Half of a second of a trickle, and a tenth of 8 Mbit in the next.
+        let Demand::UpTo(both) = asked(phases(), (3, 5)) else { panic!("a rate") };
+        assert!((both - (1e6 + 8e5) / 2.0).abs() < 1.0, "{both}");
+        assert_eq!(asked(phases(), (13, 15)), Demand::All);
+    }
+
+    #[test]
+    fn bursts_ask_the_mean_rate_of_an_idle_path() {
+        let bursts = Writer::OnOff {
+            burst: Bytes::new(1_000_000).into(),
+            pause: Duration::from_secs(1).into(),
+            pause_after: PauseAfter::Sent,
+            count: None,
+        };
+        // A second of sending at 8 Mbit/s, and a second of pause.
+        let Demand::UpTo(rate) = asked(bursts, (0, 20)) else { panic!("a rate") };
+        assert!((rate - 4e6).abs() < 1e4, "{rate}");
+    }
 }

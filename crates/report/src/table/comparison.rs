@@ -70,11 +70,13 @@ fn usual(comparison: &Comparison, options: &TableOptions) -> String {
         let has = |name: &str| of(About::Flows).any(|figure| figure.name == name);
         let about = [
             (has("goodput_flow_mean_bps"), "goodput: mean of listed flows"),
-            (true, "delays and losses: all packets of all flows"),
+            (has("rtt_p50_s") || has("loss_share"), "delays and losses: all packets of all flows"),
             (has("power_bps2"), "power: goodput of listed flows over the mean RTT"),
         ];
         let about: Vec<&str> = about.iter().filter(|part| part.0).map(|part| part.1).collect();
-        out += &note(&about.join("; "), options);
+        if !about.is_empty() {
+            out += &note(&about.join("; "), options);
+        }
     }
     if of(About::Sizes).next().is_some() {
         out += &format!("\n{}", options.style().bold("Slowdown of completed flows, by size"));

@@ -418,7 +418,7 @@ law  goodput a flow
 a      24.13 Mbit/s *
 b      24.13 Mbit/s *
 c      24.13 Mbit/s *
-goodput: mean of listed flows; delays and losses: all packets of all flows
+goodput: mean of listed flows
 
 Time until shares are fair
 law  s2->d2 joins at 10 s

@@ -23,7 +23,7 @@ pub(crate) struct RandomOutages {
 
 /// The links that go down at random. Notes an error for each that would do so too often.
 pub(crate) fn read(context: &Context<'_>, net: &Net, duration: Duration) -> Vec<RandomOutages> {
-    let mut all = Vec::new();
+    let (mut all, mut changes) = (Vec::new(), 0_u64);
     let of = |link: &Link| {
         let usual = At { value: net.usual.variation.outages, span: link.span };
         link.properties.variation.outages.unwrap_or(usual)
@@ -45,10 +45,11 @@ pub(crate) fn read(context: &Context<'_>, net: &Net, duration: Duration) -> Vec<
             }
         }
         let Some(outages) = value else { continue };
-        let changes = 2 * (duration.ps() / (outages.up + outages.down).ps().max(1));
+        let own = 2 * (duration.ps() / (outages.up + outages.down).ps().max(1));
+        changes = own.saturating_add(changes);
         if changes > MOST_STEPS {
             context
-                .error(span, "these outages change the link more than a million times")
+                .error(span, "the outages of all links are more than a million changes")
                 .help("shorten the run, or give longer times");
             continue;
         }

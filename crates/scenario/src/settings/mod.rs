@@ -117,6 +117,7 @@ impl Walk<'_> {
                 let name = match key.map(|key| (key.table, key.name)) {
                     Some(("on_off", "burst")) => "random_burst",
                     Some(("on_off", "pause")) => "random_pause",
+                    Some((_, "policer" | "shaper")) => "bucket",
                     _ => &entry.key,
                 };
                 match keys::keys().any(|key| key.table == name) {

@@ -111,6 +111,12 @@ fn random_bursts_and_phases_have_fields() {
     let (scenario, given, _) =
         app("{ phases = [{ app = \"silent\", lasts = \"1 s\" }, { size = \"1 MB\" }] }");
     assert_eq!(given, ["phases.1.app=silent", "phases.1.lasts=1 s", "phases.2.size=1 MB"]);
+    let policed = dumbbell(
+        "[[link]]\nname = \"bottleneck\"\npolicer = { rate = \"1 Mbit/s\", burst = \"64 KB\" }\n",
+    );
+    let all = policed.settings(&policed.laws(), usize::MAX);
+    let burst = all.given.iter().find(|one| one.path.ends_with("policer.burst")).expect("a field");
+    assert!(!burst.doc.is_empty(), "{burst:?}");
     let set = [("flow.1.app.phases.1.lasts".to_string(), "2 s".to_string())];
     let set = scenario.with_overrides(&set).expect("a scenario");
     let all = set.settings(&set.laws(), usize::MAX).given;

@@ -193,6 +193,8 @@ fn warn_of_vain(b: &Builder<'_, '_>, link: &Cable, file: &str, edges: &[&Edge], 
     }
     if edges.iter().all(|edge| delay(edge).is_some()) {
         let delay = ways.iter().find_map(|way| way.delay.map(|at| at.span));
-        warn("delay", delay, "how long", "leave it out, or change links by name: [[link]]");
+        let traced = ways.iter().any(|way| way.delay_trace.is_some());
+        let key = if traced { "delay_trace" } else { "delay" };
+        warn(key, delay, "how long", "leave it out, or change links by name: [[link]]");
     }
 }

@@ -120,9 +120,8 @@ fn phases(
                 .of_end()
                 .help(format!("the phases before it last {begins}, the run {duration}"));
         }
-        let phase = phase(&s, i + 1 == items.len(), sizes, duration.saturating_sub(begins));
+        let phase = phase(&s, i + 1 == items.len(), sizes, duration.saturating_sub(begins))?;
         s.finish();
-        let phase = phase?;
         begins += phase.lasts;
         list.push(phase);
     }
@@ -145,8 +144,8 @@ fn phase(s: &Section<'_>, is_last: bool, sizes: Sizes, left: Duration) -> Option
             .help(format!("line {} has the `app`", context.line(app.key_span)));
         return None;
     }
-    if size.is_some_and(|size| size.value == Bytes::ZERO) {
-        context.error(s.span, "`size` cannot be nothing").help("allowed: at least 1 B");
+    if let Some(size) = size.filter(|size| size.value == Bytes::ZERO) {
+        context.error(size.span, "`size` cannot be nothing").help("allowed: at least 1 B");
         return None;
     }
     if lasts.is_none() && !is_last {
@@ -224,7 +223,13 @@ fn on_off(s: &Section<'_>, payload: Bytes, duration: Duration) -> Option<Writer>
     }
     if pause_after == PauseAfter::Written {
         // With the other kinds of pause, the next burst waits for the network to take the last one.
-        let bursts = duration.secs() / pause.value.mean.secs();
+        let mean = pause.value.mean.secs();
+        let pause_length = match pause.value.spread {
+            // With a heavy tail, most pauses are about as long as the least one.
+            spread @ Spread::Pareto(_) => spread.at(mean, 0.0),
+            Spread::None | Spread::Exponential => mean,
+        };
+        let bursts = duration.secs() / pause_length;
         let bursts = bursts.min(count.map_or(f64::INFINITY, |count| count as f64));
         refuse_too_many_writes(s.context, pause.span, bursts, duration, "pause for longer");
     }

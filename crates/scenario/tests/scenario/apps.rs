@@ -73,6 +73,8 @@ fn what_cannot_be_written_is_refused() {
     assert!(phases("[]").contains("`phases` cannot have 0 entries"));
     assert!(phases("[{ lasts = \"0 s\" }, {}]").contains("a phase cannot last 0 s"));
     assert!(phases("[{ size = \"1 B\", app = \"silent\" }]").contains("exclude each other"));
+    let never = phases("[{ app = \"silent\", lasts = \"0 s\" }, { app = \"silent\" }]");
+    assert!(never.contains("cannot last 0 s") && !never.contains("means nothing"), "{never}");
     assert!(phases("[{ app = { phases = [{}] } }]").contains("phases cannot stand in a phase"));
     assert!(phases("[\"silent\"]").contains("`app` cannot be"));
     assert!(phases("[{ laps = 3 }]").contains("unknown key `laps` in phase 1 of `app`"));

@@ -415,7 +415,7 @@ fn outages_that_cannot_be_are_refused() {
     for (outages, more, says) in [
         ("{ up = \"5 s\" }", "", "needs the key `down`"),
         ("{ up = \"0 s\", down = \"1 s\" }", "", "`up` of `outages` cannot be 0 s"),
-        ("{ up = \"1 us\", down = \"100 ns\" }", "", "more than a million times"),
+        ("{ up = \"1 us\", down = \"100 ns\" }", "", "more than a million changes"),
         ("true", "", "\"none\" or { up, down }"),
         (
             "{ up = \"5 s\", down = \"1 s\" }",
