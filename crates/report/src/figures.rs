@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{NONE, count, index, mean, percent, seconds};
-use crate::{DelaySummary, Headline, Summary};
+use crate::{DelaySummary, Headline, Summary, TrafficSummary};
 
 /// What a metric is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -288,11 +288,21 @@ const UNDERWAY: f64 = 0.02;
 /// the same data to carry, and the rest of the utilisation is headers and retransmissions.
 pub(crate) fn better_utilisation(all: &[&Summary]) -> Better {
     let sized = |s: &&Summary| s.flows.iter().all(|flow| flow.size_bytes.is_some());
-    let completed = |s: &&Summary| {
-        let completed = s.completions.as_ref().map_or(0, |c| c.flows);
-        completed > 0 && s.unfinished_flows.unwrap_or(0) as f64 <= UNDERWAY * completed as f64
-    };
-    if all.iter().all(|s| sized(s) && completed(s)) { Better::Neither } else { Better::More }
+    match all.iter().all(|s| sized(s) && practically_all_complete(s)) {
+        true => Better::Neither,
+        false => Better::More,
+    }
+}
+
+/// Whether next to no flow of a given size was unfinished.
+pub(crate) fn practically_all_complete(summary: &Summary) -> bool {
+    let completed = summary.completions.as_ref().map_or(0, |c| c.flows);
+    completed > 0 && summary.unfinished_flows.unwrap_or(0) as f64 <= UNDERWAY * completed as f64
+}
+
+/// Whether next to no incast of a class was incomplete.
+pub(crate) fn practically_all_incasts(class: &TrafficSummary) -> bool {
+    class.share_of_incasts().is_none_or(|share| share >= 1.0 - UNDERWAY)
 }
 
 /// The longest that flows took to share fairly after a change.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::measured::{Measured, Named};
 use super::{About, Better, FigureUnit};
+use crate::figures::{practically_all_complete, practically_all_incasts};
 use crate::{CompletionSummary, Summary, TrafficSummary};
 
 /// Figures of the flows that completed. To add one, add an entry, a name to `figure_name.rs` and a
@@ -143,6 +144,24 @@ pub(super) fn of_incasts(all: &[&Summary]) -> Vec<Measured> {
     names.into_iter().flat_map(of).filter(has_any).collect()
 }
 
+/// Ranks no laws by the times of what completed, where more than a little did not: those that are
+/// left out may be the longest.
+pub(super) fn unrank_incomplete(figures: &mut [Measured], all: &[&Summary]) {
+    let are_flows_done = all.iter().all(|summary| practically_all_complete(summary));
+    let are_incasts_done = |class: &str| {
+        all.iter().all(|summary| summary.class(class).is_none_or(practically_all_incasts))
+    };
+    for figure in figures {
+        let (name, class) = figure.name.split_once('/').unwrap_or((&figure.name, ""));
+        let is_of_flows =
+            ["completion_", "slowdown_", "fct_"].iter().any(|of| name.starts_with(of));
+        let is_of_incasts = name.starts_with("incast_") && name != "incast_complete";
+        if is_of_flows && !are_flows_done || is_of_incasts && !are_incasts_done(class) {
+            figure.better = Better::Neither;
+        }
+    }
+}
+
 fn of_class<S: 'static>(
     Named { name, title, unit, better, value }: &'static Named<S>,
     class: &str,
@@ -215,6 +234,39 @@ mod tests {
         summary.completions = Some(of(2.75, 4));
         assert_eq!(read(&summary, "fct_mean", "web"), Some(2.75));
         assert_eq!(read(&summary, "fct_mean", "mail"), None);
+    }
+
+    #[test]
+    fn times_of_what_completed_rank_no_laws_where_others_did_not() {
+        let summary = |unfinished, complete| {
+            let class = TrafficSummary {
+                name: "query".into(),
+                fan_in: 10,
+                arrived_flows: 1000,
+                incasts: Some(DelaySummary { samples: complete, ..Default::default() }),
+                ..Default::default()
+            };
+            Summary {
+                traffic: vec![class],
+                completions: Some(CompletionSummary { flows: 1000, ..Default::default() }),
+                unfinished_flows: Some(unfinished),
+                ..Default::default()
+            }
+        };
+        let better = |summaries: &[&Summary]| {
+            let names = ["fct_p99/query", "incast_p50/query", "incast_complete/query"];
+            let of = |name: &str| {
+                let (figure, class) = name.split_once('/').expect("a class");
+                measured(figure, class).expect(name)
+            };
+            let mut figures = names.map(of);
+            unrank_incomplete(&mut figures, summaries);
+            figures.map(|figure| figure.better)
+        };
+        let (whole, flows, incasts) = (summary(20, 98), summary(21, 98), summary(20, 97));
+        assert_eq!(better(&[&whole, &whole]), [Better::Less, Better::Less, Better::More]);
+        assert_eq!(better(&[&whole, &flows]), [Better::Neither, Better::Less, Better::More]);
+        assert_eq!(better(&[&incasts, &whole]), [Better::Less, Better::Neither, Better::More]);
     }
 
     #[test]

@@ -169,6 +169,7 @@ impl Comparison {
         figures.extend(own::of_flows(&all));
         figures.extend(classes::of_incasts(&all));
         each_once(&mut figures);
+        classes::unrank_incomplete(&mut figures, &all);
         let is_same = |(_, runs): &&(String, Vec<Summary>)| has_chance && are_one(runs);
         let without_chance = laws.iter().filter(is_same).map(|(law, _)| law.clone());
         let without_chance: Vec<String> = without_chance.collect();

@@ -59,7 +59,7 @@ fn card(figure: &Metric, groups: &Groups) -> String {
     let better = match figure.better {
         Better::More => "more is better",
         Better::Less => "less is better",
-        Better::Neither => "no value is better",
+        Better::Neither => "not ranked",
     };
     let unit = match figure.unit {
         FigureUnit::Packets => "packets, ",
