@@ -88,7 +88,7 @@ fn flows_count_for_the_measured_time_in_which_they_run() {
     let during = |part: &str| links(&format!("during = \"{part}\"\n{text}"), &["cubic"]);
     assert_eq!(during("0 s .. 100 ms"), [["hop2"]]);
     assert_eq!(during("500 ms .. 1 s"), [["hop1"]]);
-    // So do rates: hop3 has 8 Mbit/s for the last tenth.
+    // Rates count for their time too: hop3 has 8 Mbit/s for the last tenth.
     let change = "[[change]]\nat = \"900 ms\"\nlink = \"hop3\"\nrate = \"8 Mbit/s\"\n";
     let after = format!("during = \"900 ms .. 1 s\"\n{text}{change}");
     assert_eq!(links(&after, &["cubic"]), [["hop3"]]);
