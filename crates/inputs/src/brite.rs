@@ -34,15 +34,22 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
     let mut builder = Builder::default();
     (builder.units.rate, builder.units.delay) = (Some(1e6), Some(1e-3));
     let mut section = Section::Head;
+    // Rows of nodes and of edges, and how many the file says that there are.
+    let (mut rows, mut stated) = ([0_usize; 2], [None; 2]);
     for (i, line) in text.lines().enumerate() {
         let at = Location::line(file, i + 1);
         let fields: Vec<&str> = line.split_whitespace().collect();
         match (section, fields.as_slice()) {
             (_, []) => {}
-            (_, [first, ..]) if first.starts_with("Nodes:") => section = Section::Nodes,
-            (_, [first, ..]) if first.starts_with("Edges:") => section = Section::Edges,
+            (_, [first, ..]) if first.starts_with("Nodes:") => {
+                (section, stated[0]) = (Section::Nodes, count(line).map(|count| (at, count)));
+            }
+            (_, [first, ..]) if first.starts_with("Edges:") => {
+                (section, stated[1]) = (Section::Edges, count(line).map(|count| (at, count)));
+            }
             (Section::Head, _) => {}
             (Section::Nodes, [id, x, y, ..]) if is_number(x) && is_number(y) => {
+                rows[0] += 1;
                 builder.tally.departs(Departure::Drawing, at);
                 builder.node(RawNode {
                     at,
@@ -52,6 +59,7 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
                 })?;
             }
             (Section::Edges, [_, from, to, _, delay, rate, more @ ..]) => {
+                rows[1] += 1;
                 let ends = (builder.find(at, from)?, builder.find(at, to)?);
                 // BRITE writes -1 for what it did not assign.
                 let given = [("delay", *delay), ("bandwidth", *rate)];
@@ -70,7 +78,18 @@ pub fn parse(file: &str, text: &str) -> Result<Topology, InputError> {
             }
         }
     }
+    for ((what, rows), stated) in ["nodes", "edges"].into_iter().zip(rows).zip(stated) {
+        if let Some((at, stated)) = stated.filter(|(_, stated)| *stated != rows) {
+            builder.tally.miscounted(at, what, stated, rows);
+        }
+    }
     builder.finish(file)
+}
+
+/// The number in the head of a section, such as `Nodes: ( 3 )`.
+fn count(line: &str) -> Option<usize> {
+    let digits = line.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty());
+    digits.and_then(|digits| digits.parse().ok())
 }
 
 fn is_number(text: &str) -> bool {
@@ -98,6 +117,9 @@ mod tests {
         assert_eq!((second.rate, second.delay, second.is_one_way), (None, None, true));
         assert_eq!(topology.notes.len(), 1);
         assert!(topology.notes[0].text.starts_with("the positions of 3 nodes are a drawing's"));
+        let cut = parse("t", &SMALL.replace("Edges: (2)", "Edges: (20000)")).unwrap();
+        let said = cut.notes.iter().find(|note| note.text.contains("20000")).expect("a note");
+        assert_eq!(said.text, "the file says 20000 edges, and has 2");
     }
 
     #[test]

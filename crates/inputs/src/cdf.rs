@@ -79,6 +79,9 @@ impl SizeCdf {
     }
 }
 
+/// Bytes of the headers of IPv4 and TCP: files of flows that small may count packets.
+const PACKET_HEADERS: f64 = 40.0;
+
 /// Reads a distribution.
 ///
 /// # Errors
@@ -127,6 +130,15 @@ pub fn parse(file: &str, text: &str, notes: &mut Vec<Note>) -> Result<SizeCdf, I
             "flows of size 0 only",
             "a largest size of at least 1 byte",
             "correct the sizes, which are bytes",
+        ));
+    }
+    let least = points.iter().find(|(_, share)| *share > 0.0).map(|(size, _)| *size);
+    if let Some(least) = least.filter(|size| *size < PACKET_HEADERS)
+        && !heading.columns[0].is_unit_named
+    {
+        notes.push(Location::whole(file).note(
+            format!("the smallest flows have {least} bytes, if the sizes are bytes"),
+            "if they are packets, multiply them; a first line \"size_bytes,cdf\" says that they are not",
         ));
     }
     normalise(&mut points, last)?;
@@ -201,6 +213,19 @@ mod tests {
             assert_eq!(cdf.quantile(p), Bytes::new(1));
         }
         assert_eq!(cdf.quantile(f64::INFINITY), Bytes::new(10));
+    }
+
+    #[test]
+    fn sizes_that_may_be_packets_are_told() {
+        let notes = |text: &str| {
+            let mut notes = Vec::new();
+            parse("s.txt", text, &mut notes).expect("a distribution");
+            notes.len()
+        };
+        // The same shares in packets, in bytes, and with a heading that says so.
+        assert_eq!(notes("6 0\n6 0.15\n13 0.2\n20000 1\n"), 1);
+        assert_eq!(notes("0 0\n10000 0.15\n20000 0.2\n30000000 1\n"), 0);
+        assert_eq!(notes("size_bytes,cdf\n6,0\n6,0.15\n20000,1\n"), 0);
     }
 
     #[test]

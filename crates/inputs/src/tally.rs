@@ -82,6 +82,12 @@ impl<'a> Tally<'a> {
         });
     }
 
+    /// Notes that a file says another number of something than it has.
+    pub(crate) fn miscounted(&mut self, at: Location<'a>, what: &str, stated: usize, has: usize) {
+        let text = format!("the file says {stated} {what}, and has {has}");
+        self.others.push(at.note(text, "check that the file is complete"));
+    }
+
     /// All notes.
     pub(crate) fn notes(self) -> Vec<Note> {
         let mut notes = self.others;
