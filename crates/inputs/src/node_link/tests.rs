@@ -285,9 +285,27 @@ fn sndlib_s_capacities_and_demands() {
             "not used: of links \"module_cost\", \"setup_cost\"",
         ]
     );
+    // A value with a unit of its own is of so many routing units, too.
+    let own = read(&text.replacen("\"demand_value\": 1000", "\"demand_value\": \"3 kbit/s\"", 1));
+    assert_eq!(own.demands[0].rate, Rate::from_bps(6_000));
     let without = read(&text.replacen("\"unit\": \"BITSPERSEC\"", "\"time\": 1", 1));
     assert!(notes(&without)[0].starts_with("no unit of capacities and demands"));
     assert_eq!(without.edges[1].rate, Some(Rate::from_bps(100_000_000_000_000)));
+}
+
+/// Demands are read in the usual unit, and their note says so.
+#[test]
+fn demands_keep_their_unit_beside_rates_of_bits() {
+    let topology = read(
+        r#"{"nodes": [{"id": "a"}, {"id": "b"}],
+            "links": [{"source": "a", "target": "b", "bandwidth": 10000000}],
+            "demands": [{"source": "a", "target": "b", "value": 5}]}"#,
+    );
+    assert_eq!(topology.edges[0].rate, Some(Rate::from_mbps(10)));
+    assert_eq!(topology.demands[0].rate, Rate::from_mbps(5));
+    let said = notes(&topology).join("\n");
+    assert!(said.contains("(the first: 10000000 bit/s)"), "{said}");
+    assert!(said.contains("(the first: 5 Mbit/s)"), "{said}");
 }
 
 #[test]

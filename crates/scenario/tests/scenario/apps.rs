@@ -89,6 +89,10 @@ fn what_cannot_be_written_is_refused() {
     assert!(on_off("{ normal = \"1 B\" }", ", pause = \"1 s\"").contains("normal"));
     let for_ever = ", pause = { exponential = \"1 ps\" }, pause_after = \"written\"";
     assert!(on_off("\"1 B\"", for_ever).contains("it would write about"));
+    // Nearly all pauses of so heavy a tail are a millionth of the mean.
+    let heavy = ", pause = { pareto = { shape = 1.000001, mean = \"10 us\" } }, \
+                 pause_after = \"written\"";
+    assert!(on_off("\"1 B\"", heavy).contains("it would write about"));
     let shape = "{ pareto = { shape = 1, mean = \"1 KB\" } }";
     assert!(on_off(shape, ", pause = \"1 s\"").contains("shape"));
 }

@@ -113,7 +113,7 @@ fn what_the_file_of_a_graph_says_of_all_its_links_is_reported() {
             "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n{link}\n\
              [[flow]]\nfrom = \"0\"\nto = \"2\"\n"
         );
-        let read = crate::common::parse_with(&text, &[("g", file), ("t", "1\n")]);
+        let read = crate::common::parse_with(&text, &[("g", file), ("t", "1\n"), ("d", "0 20\n")]);
         crate::common::shown(&read.unwrap_or_else(|all| panic!("{all}")).warnings)
     };
     let place = "<data key=\"x\">8</data><data key=\"y\">48</data>";
@@ -125,6 +125,8 @@ fn what_the_file_of_a_graph_says_of_all_its_links_is_reported() {
         );
         assert!(said.contains("^"), "{said}");
     }
+    let said = warned("link = { delay_trace = \"d\" }", &cities(place));
+    assert!(said.contains("`delay_trace` means nothing here"), "{said}");
     let said = warned("link = { rate = \"1 Mbit/s\" }", &cities(place));
     assert!(
         said.contains("`rate` means nothing here: \"g\" says how fast all links are"),

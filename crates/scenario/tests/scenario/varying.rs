@@ -426,6 +426,9 @@ fn outages_that_cannot_be_are_refused() {
         let said = refused(&dumbbell(&format!("outages = {outages}"), more));
         assert!(said.contains(says), "{outages}: {said}");
     }
+    // Of each link fewer than a million, of both directions more.
+    let many = dumbbell("outages = { up = \"1 us\", down = \"1.5 us\" }", "");
+    assert!(refused(&many).contains("of all links are more than a million changes"));
 }
 
 /// A dumbbell whose bottleneck, there and back, takes its delay from a file.
