@@ -69,6 +69,12 @@ impl Network {
         }
     }
 
+    #[cold]
+    pub(super) fn drop_full(&mut self, id: LinkId, label: &Label) {
+        self.links[id.index()].tally.dropped_full += 1;
+        self.discard(label, DropReason::Full);
+    }
+
     /// Removes a packet that is dropped or lost.
     pub(super) fn discard(&mut self, label: &Label, reason: DropReason) {
         self.tracer.note_end(label.content, reason);

@@ -116,4 +116,11 @@ impl Network {
             scheduler.schedule_release(at, id);
         }
     }
+
+    /// Puts a packet on the first link of its route.
+    #[inline]
+    pub(super) fn set_out(&mut self, now: Time, label: Label, scheduler: &mut impl Scheduler) {
+        let arrived = self.forward(now, label, scheduler);
+        debug_assert!(arrived.is_none(), "a route has at least one link");
+    }
 }

@@ -9,14 +9,13 @@ use ratewire_units::Time;
 use super::processing::Processing;
 use super::trail::Tracer;
 use crate::fabric::{Deadlock, Fabric};
-use crate::link::{Link, Links, Observation};
+use crate::link::{Link, Links};
 use crate::medium::Mediums;
 use crate::news::News;
 use crate::packet::{Content, Label};
 use crate::policer::Policer;
 use crate::port::Ports;
 use crate::route_store::{RouteId, RouteStore};
-use crate::scheduler::Scheduler;
 use crate::slab::Slab;
 use crate::spec::{LinkId, NetworkSpec};
 use crate::speed::delay_line::DelayLines;
@@ -206,27 +205,6 @@ impl Network {
             routes: &self.routes,
             news: &mut self.news,
         }
-    }
-
-    /// Counters and backlog of a link as of `now`.
-    pub fn observe(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Observation {
-        self.catch_up(now, id, scheduler);
-        let far = self.fabric.far_tally(id);
-        self.links[id.index()].observe(now, &far)
-    }
-
-    /// As [`Network::observe`], without a new start of the interval's peaks.
-    pub fn glance(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> Observation {
-        self.catch_up(now, id, scheduler);
-        let tally = self.links[id.index()].tally;
-        let seen = self.observe(now, id, scheduler);
-        self.links[id.index()].tally = tally;
-        seen
     }
 
     /// Packets in queues and on links.
