@@ -65,7 +65,8 @@ impl Network {
         let link = &self.links[id.index()];
         let waiting = link.waiting_of(flow) + self.processing.waiting_of(id, flow);
         let look = now + LONGEST_BETWEEN_LOOKS;
-        let next = if link.busy_until > now { link.busy_until.min(look) } else { look };
+        let leaves = link.next_booking().unwrap_or(link.busy_until);
+        let next = if leaves > now { leaves.min(look) } else { look };
         (waiting, next)
     }
 

@@ -99,6 +99,18 @@ impl Network {
         self.lines.begin(&mut self.links);
     }
 
+    /// Works out departures as packets arrive at plain links, except where a link `may_change`.
+    /// Must be called before links send.
+    pub fn book_departures(&mut self, may_change: impl Fn(LinkId) -> bool) {
+        for id in self.links.ids().filter(|id| !may_change(*id)) {
+            let link = &mut self.links[id.index()];
+            let port_is_done = self.ports.acts_on_arrival_only(link) && !self.ports.are_exact();
+            if !link.has_port() || port_is_done {
+                link.begin_booking();
+            }
+        }
+    }
+
     /// Captures packets sent on a link from now on, when they reach its far end.
     pub fn watch(&mut self, id: LinkId) {
         self.links.extra_mut(id).watched = true;

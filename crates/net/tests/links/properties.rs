@@ -206,7 +206,7 @@ proptest! {
         looks.sort_unstable();
         let count = links.len() as u32;
         let router = |host: u32| count + host;
-        let arrived = |lag: bool| {
+        let arrived = |lag: bool, books: bool| {
             let own = links.iter().zip(0..).map(|((mbps, delay, limit, overhead), host)| LinkSpec {
                 service: Service::Rate(Rate::from_mbps(8 * mbps)),
                 delay: Duration::from_millis(*delay),
@@ -222,6 +222,9 @@ proptest! {
             let mut b = Bench::with(&spec, 1);
             if lag {
                 prop_assert!(b.network.host_lag().begin(&spec, |node| node.0 < count).is_some());
+            }
+            if books {
+                b.network.book_departures(|_| false);
             }
             if watched {
                 b.network.watch(LinkId(0));
@@ -249,7 +252,10 @@ proptest! {
             b.arrived.sort_by_key(|a| (a.route, a.at));
             Ok((b.arrived, seen, captured))
         };
-        prop_assert_eq!(arrived(true)?, arrived(false)?);
+        let plain = arrived(false, false)?;
+        for (lag, books) in [(true, false), (false, true), (true, true)] {
+            prop_assert_eq!(&arrived(lag, books)?, &plain, "lag {}, booking {}", lag, books);
+        }
     }
 
     #[test]
@@ -259,7 +265,7 @@ proptest! {
         changed in prop::collection::vec((0u64..6000, 0u32..6, changes()), 0..4),
         watched in any::<bool>(),
     ) {
-        let arrived = |shares: bool| {
+        let arrived = |shares: bool, books: bool| {
             let links = links.iter().map(|(mbps, delay, limit)| LinkSpec {
                 service: Service::Rate(Rate::from_mbps(8 * mbps)),
                 delay: Duration::from_micros(1000 * delay),
@@ -271,6 +277,10 @@ proptest! {
             let mut b = Bench::new(links);
             if shares {
                 b.network.use_delay_lines();
+            }
+            if books {
+                let is_changed = |id: LinkId| changed.iter().any(|(_, link, _)| link % count as u32 == id.0);
+                b.network.book_departures(is_changed);
             }
             if watched {
                 b.network.watch(LinkId(0));
@@ -289,6 +299,9 @@ proptest! {
             let captured: Vec<_> = b.network.news().take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
             (b.arrived, seen, captured)
         };
-        prop_assert_eq!(arrived(true), arrived(false));
+        let plain = arrived(false, false);
+        for (shares, books) in [(true, false), (false, true), (true, true)] {
+            prop_assert_eq!(&arrived(shares, books), &plain, "sharing {}, booking {}", shares, books);
+        }
     }
 }

@@ -35,15 +35,18 @@ impl Network {
             link = &mut self.links[id.index()];
         }
         let is_followed = self.tracer.follows(&label);
-        if is_followed {
-            self.note_arrival(now, id, label);
-            link = &mut self.links[id.index()];
-        }
         link.arrived += 1;
         if let Some(per_byte) = link.idle_per_byte(now)
             && !is_followed
         {
             return self.pass(now, id, per_byte, label, scheduler);
+        }
+        if link.books {
+            link.end_bookings(now);
+        }
+        if is_followed {
+            self.note_arrival(now, id, label);
+            link = &mut self.links[id.index()];
         }
         if link.extra.is_some() {
             if !self.police(now, id, label) {
@@ -55,6 +58,10 @@ impl Network {
             let header = self.packets.header_mut(label.content);
             let size = Bytes::new(u64::from(label.size));
             label.ecn = self.ports.on_arrival(now, link, size, label.ecn, header);
+            if is_followed {
+                self.note_reason(id);
+                link = &mut self.links[id.index()];
+            }
         }
         if link.is_rare() {
             match link.extra {
@@ -80,17 +87,16 @@ impl Network {
         label: Label,
         scheduler: &mut impl Scheduler,
     ) {
-        let link = &self.links[id.index()];
-        let has_bursts = link.ends.start_at_leaf() && link.delay_line != DelayLineId::NONE;
-        if has_bursts
-            && let Some(start) = self.lines.send_early(&mut self.links, now, id, &label, scheduler)
-        {
+        let link = &mut self.links[id.index()];
+        if let Some(per_byte) = link.per_byte.filter(|_| link.books) {
+            let starts = link.busy_until;
+            let arrives = link.book(now, label.size, per_byte);
+            link.put_on_wire(id, arrives, label, scheduler);
             if self.tracer.follows(&label) {
-                self.note_departure(start, id, &label);
+                self.note_departure(starts, id, &label);
             }
             return;
         }
-        let link = &mut self.links[id.index()];
         link.enqueue(now, label);
         if link.delay_line != DelayLineId::NONE && link.fifo.len() == 1 && now < link.busy_until {
             link.schedule_waiting(id, label.size, scheduler);

@@ -27,9 +27,8 @@ impl Network {
     /// Processes a link's queue up to `now`: departures and the port's timers, in order of time.
     pub(super) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
-        if link.early > 0 {
-            // No port timer comes first: early packets exist only on links without ports.
-            link.start_early(now);
+        if link.books {
+            return link.end_bookings(now);
         }
         loop {
             let link = &mut self.links[id.index()];

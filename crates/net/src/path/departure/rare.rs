@@ -72,7 +72,7 @@ impl Network {
                 label.fate = Fate::Gone;
                 label.time = link.last_arrival;
                 link.started += 1;
-                link.tally.gone += 1;
+                link.gone += 1;
             }
             self.discard(&dropped, DropReason::Early);
         }

@@ -6,12 +6,14 @@
 //! - Hosts lag behind the network, and both work in turns ([`turns`]).
 //! - Hosts put packets on their own links in advance, before their processing is over
 //!   ([`Network::let_host_process`]).
+//! - Plain links work out departures as packets arrive ([`Network::book_departures`]).
 //! - Data that coming events will need are fetched into the caches ([`foresight`]).
 //!
 //! [`Speed`] says which of these a run uses. All constants are in [`tuning`].
 //!
 //! [`Network::use_delay_lines`]: ratewire_net::Network::use_delay_lines
 //! [`Network::let_host_process`]: ratewire_net::Network::let_host_process
+//! [`Network::book_departures`]: ratewire_net::Network::book_departures
 
 pub(super) mod foresight;
 pub(crate) mod tuning;
@@ -28,6 +30,7 @@ pub struct Speed {
     pub(super) host_lag: HostLagging,
     pub(super) look_ahead: bool,
     pub(crate) sends_in_advance: bool,
+    pub(crate) books_departures: bool,
 }
 
 /// Hosts that lag behind the network.
@@ -49,6 +52,7 @@ impl Speed {
             host_lag: HostLagging::WhereMany,
             look_ahead: true,
             sends_in_advance: true,
+            books_departures: true,
         }
     }
 
@@ -59,12 +63,18 @@ impl Speed {
             host_lag: HostLagging::Never,
             look_ahead: false,
             sends_in_advance: false,
+            books_departures: false,
         }
     }
 
     /// The means of a run in steps, between which any link may change.
     pub(super) const fn of_steps() -> Speed {
-        Speed { host_lag: HostLagging::Never, sends_in_advance: false, ..Speed::full() }
+        Speed {
+            host_lag: HostLagging::Never,
+            sends_in_advance: false,
+            books_departures: false,
+            ..Speed::full()
+        }
     }
 
     /// These means, without hosts that lag.
