@@ -34,14 +34,19 @@ impl Link {
         t.peak_bytes_run = t.peak_bytes_run.max(t.peak_bytes);
         (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
         let (t, rare) = (&self.tally, self.rare_tally());
-        let unfinished = self.unfinished(now).min(self.busy);
+        let ahead = self.ahead(now);
+        let busy = self.busy.saturating_sub(ahead.busy);
+        let unfinished = self.unfinished(now, ahead.free).min(busy);
         let (booked_packets, booked_bytes) = self.booked_areas(now);
         Observation {
-            busy: self.busy.saturating_sub(unfinished),
-            sent_bytes: Bytes::new(self.sent_bytes - self.unsent_bytes(now, unfinished)),
+            busy: busy.saturating_sub(unfinished),
+            sent_bytes: Bytes::new(
+                self.sent_bytes - ahead.bytes - self.unsent_bytes(now, unfinished, ahead.last_size),
+            ),
             sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused
                 - rare.duplicated
-                - u64::from(self.booked()),
+                - u64::from(self.booked())
+                - ahead.packets,
             waiting_packets: waiting,
             waiting_bytes: Bytes::new(self.waiting_bytes),
             peak_packets: interval_packets,
@@ -70,8 +75,8 @@ impl Link {
 
     /// Network-layer bytes counted as sent that are still to be sent, those of the packet in
     /// transmission in proportion to its time that is left.
-    fn unsent_bytes(&self, now: Time, unfinished: Duration) -> u64 {
-        let (size, left) = self.in_transmission(now, unfinished);
+    fn unsent_bytes(&self, now: Time, unfinished: Duration, last_size: u32) -> u64 {
+        let (size, left) = self.in_transmission(now, unfinished, last_size);
         let each = self.packet_time(size).unwrap_or(Duration::ZERO);
         let part = match self.extra.as_ref().and_then(|extra| extra.stalled) {
             Some(bytes) => bytes / self.on_wire(size).as_f64(),

@@ -80,12 +80,17 @@ impl Link {
         })
     }
 
-    /// Size of the packet in transmission, and the time that it still takes, if the link sends for
-    /// `unfinished` without a new packet.
-    pub(super) fn in_transmission(&self, now: Time, unfinished: Duration) -> (u32, Duration) {
+    /// Size of the packet in transmission, and the time that it still takes, if the link still
+    /// sends for `unfinished`, and the packet sent last has `last_size`.
+    pub(super) fn in_transmission(
+        &self,
+        now: Time,
+        unfinished: Duration,
+        last_size: u32,
+    ) -> (u32, Duration) {
         match self.bookings().next() {
             Some(first) => (first.before, first.starts.since(now)),
-            None => (self.last_size, unfinished),
+            None => (last_size, unfinished),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::queue::sorted::Sorted;
 use crate::service::TraceCursor;
 use crate::spec::{Limit, LinkSpec, MediumId, Service};
 
+mod ahead;
 mod balance;
 mod booking;
 mod bucket;

@@ -9,7 +9,7 @@ use ratewire_units::Time;
 use super::processing::Processing;
 use super::trail::Tracer;
 use crate::fabric::{Deadlock, Fabric};
-use crate::link::{Link, Links};
+use crate::link::{DelayLineId, Link, Links};
 use crate::medium::Mediums;
 use crate::news::News;
 use crate::packet::{Content, Label};
@@ -108,6 +108,20 @@ impl Network {
             if !link.has_port() || port_is_done {
                 link.begin_booking();
             }
+        }
+    }
+
+    /// Lets packets enter a link ahead of time, as they set off on the only link that leads to it,
+    /// which then needs no event for them: where both book departures, the second has no port, and
+    /// neither has a delay line. Must be called when all routes have been added, before links send.
+    pub fn merge_links(&mut self) {
+        let books = |link: &Link| link.books && link.delay_line == DelayLineId::NONE;
+        let may = |from: &Link, to: &Link| books(from) && books(to) && !to.has_port();
+        let links = self.links.own();
+        let may = |from: LinkId, to: LinkId| may(&links[from.index()], &links[to.index()]);
+        for link in self.routes.merge(links.len(), may) {
+            let link = &mut self.links[link.index()];
+            link.ends = link.ends.with_entry_ahead();
         }
     }
 

@@ -241,6 +241,9 @@ impl<'a> Simulation<'a> {
             acts: Vec::new(),
         };
         simulation.check_routes()?;
+        if speed.merges_links {
+            simulation.merge_links();
+        }
         simulation.schedule_all();
         simulation.open_overlay()?;
         Ok(simulation)
@@ -253,6 +256,20 @@ impl<'a> Simulation<'a> {
             self.routes.get(&mut self.network, to, from, 0)?;
         }
         Ok(())
+    }
+
+    /// Lets packets enter links ahead of time, if all routes are known: each pair has one.
+    fn merge_links(&mut self) {
+        let Simulation { setup, network, routes, .. } = self;
+        let has_lines = network.look_ahead().links_without_delay_line() < setup.network.links.len();
+        if has_lines {
+            return;
+        }
+        if pairs(setup).any(|(from, to)| routes.has_choice(from, to) || routes.has_choice(to, from))
+        {
+            return;
+        }
+        network.merge_links();
     }
 
     fn schedule_all(&mut self) {

@@ -27,20 +27,33 @@ impl Network {
 
     /// Handles the arrival of a packet at a link.
     #[inline(always)]
-    fn arrive(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
+    fn arrive(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
         // The reference is renewed only where necessary: every packet passes here at every hop.
         let mut link = &mut self.links[id.index()];
         if link.is_behind(now) {
             self.catch_up(now, id, scheduler);
             link = &mut self.links[id.index()];
         }
-        let is_followed = self.tracer.follows(&label);
         link.arrived += 1;
-        if let Some(per_byte) = link.idle_per_byte(now)
-            && !is_followed
-        {
-            return self.pass(now, id, per_byte, label, scheduler);
+        let is_followed = self.tracer.follows(&label);
+        match link.idle_per_byte(now) {
+            Some(per_byte) if !is_followed => self.pass(now, id, per_byte, label, scheduler),
+            _ => self.take_in(now, id, label, is_followed, scheduler),
         }
+    }
+
+    /// Handles a packet that has to wait, that comes to a link with something rare, or that is
+    /// followed, which is processed step by step.
+    #[inline(never)]
+    fn take_in(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        mut label: Label,
+        is_followed: bool,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let mut link = &mut self.links[id.index()];
         if link.books {
             link.end_bookings(now);
         }
@@ -69,34 +82,25 @@ impl Network {
                 None => self.join(now, id, label, scheduler),
             }
         } else if link.idle_per_byte(now).is_some() {
-            // A followed packet is processed step by step.
             self.start(now, id, label, scheduler);
-        } else if link.has_room_for(label.size) {
-            self.wait(now, id, label, scheduler);
-        } else {
+        } else if !link.has_room_for(label.size) {
             self.drop_full(id, &label);
+        } else if let Some(per_byte) = link.per_byte.filter(|_| link.books) {
+            let starts = link.busy_until;
+            let arrives = link.book(now, label.size, per_byte);
+            if is_followed {
+                self.note_departure(starts, id, &label);
+            }
+            self.put_on_wire(id, arrives, label, scheduler);
+        } else {
+            self.wait(now, id, label, scheduler);
         }
     }
 
     /// Queues a packet behind the packet in transmission.
-    #[inline(always)]
-    pub(super) fn wait(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        label: Label,
-        scheduler: &mut impl Scheduler,
-    ) {
+    #[inline]
+    fn wait(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
-        if let Some(per_byte) = link.per_byte.filter(|_| link.books) {
-            let starts = link.busy_until;
-            let arrives = link.book(now, label.size, per_byte);
-            link.put_on_wire(id, arrives, label, scheduler);
-            if self.tracer.follows(&label) {
-                self.note_departure(starts, id, &label);
-            }
-            return;
-        }
         link.enqueue(now, label);
         if link.delay_line != DelayLineId::NONE && link.fifo.len() == 1 && now < link.busy_until {
             link.schedule_waiting(id, label.size, scheduler);
@@ -114,17 +118,56 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let link = &mut self.links[id.index()];
-        let size = Bytes::new(u64::from(label.size));
         if link.has_port() {
             let header = self.packets.header_mut(label.content);
+            let size = Bytes::new(u64::from(label.size));
             label.ecn = self.ports.on_passage(now, link, size, label.ecn, header);
         }
-        let time = per_byte.of(link.on_wire(label.size));
-        let arrives = link.send(now + time, time, size);
+        let arrives = link.pass(now, label.size, per_byte);
         if link.delay_line == DelayLineId::NONE {
-            link.put_on_wire(id, arrives, label, scheduler);
+            self.put_on_wire(id, arrives, label, scheduler);
         } else {
             self.lines.send_off(&mut self.links, now, id, arrives, label, scheduler);
         }
+    }
+
+    /// Puts a packet on its link's wire, or into the next link ahead of time.
+    #[inline(always)]
+    fn put_on_wire(
+        &mut self,
+        id: LinkId,
+        arrives: Time,
+        label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        if let Some(next) = self.routes.next_ahead(&label)
+            && self.links[id.index()].fifo.len() == 0
+            && self.enters_ahead(arrives, next, label, scheduler)
+        {
+            self.links[id.index()].passed += 1;
+            return;
+        }
+        self.links[id.index()].put_on_wire(id, arrives, label, scheduler);
+    }
+
+    /// Lets a packet enter a link at a time to come, if the link will be idle then; returns whether
+    /// it does.
+    #[inline]
+    fn enters_ahead(
+        &mut self,
+        at: Time,
+        id: LinkId,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) -> bool {
+        let link = &mut self.links[id.index()];
+        let Some(per_byte) = link.idle_per_byte(at).filter(|_| !self.tracer.follows(&label)) else {
+            return false;
+        };
+        label.hop += 1;
+        link.arrived += 1;
+        let arrives = link.pass(at, label.size, per_byte);
+        link.put_on_wire(id, arrives, label, scheduler);
+        true
     }
 }

@@ -31,6 +31,7 @@ pub struct Speed {
     pub(super) look_ahead: bool,
     pub(crate) sends_in_advance: bool,
     pub(crate) books_departures: bool,
+    pub(super) merges_links: bool,
 }
 
 /// Hosts that lag behind the network.
@@ -53,6 +54,7 @@ impl Speed {
             look_ahead: true,
             sends_in_advance: true,
             books_departures: true,
+            merges_links: true,
         }
     }
 
@@ -64,6 +66,7 @@ impl Speed {
             look_ahead: false,
             sends_in_advance: false,
             books_departures: false,
+            merges_links: false,
         }
     }
 
@@ -73,6 +76,7 @@ impl Speed {
             host_lag: HostLagging::Never,
             sends_in_advance: false,
             books_departures: false,
+            merges_links: false,
             ..Speed::full()
         }
     }
