@@ -192,9 +192,10 @@ def print_table(results):
     for name, figures in ours.items():
         counts = figures.counts
         if "completed" in counts:
+            packets, transmissions = counts["packets"], counts["transmissions"]
             print(
-                f"{name}: {counts['completed']:,} of {counts['flows']:,} flows completed,"
-                f" {counts['packets']:,} packets, {counts['transmissions']:,} transmissions, {figures.seconds:.1f} CPU seconds"
+                f"{name}: {counts['completed']:,} of {counts['flows']:,} flows completed, {packets:,} packets,"
+                f" {transmissions:,} transmissions, {figures.seconds:.1f} CPU seconds"
             )
     for name, plain in SCALE.items():
         for other in plain:
