@@ -138,15 +138,19 @@ def measure(command):
     return Run(counts, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def in_turn(commands, runs):
-    """Figures of each command. All run once before any runs again: how fast a shared machine is changes from minute
-    to minute, and what is compared is to have the same of it."""
+def in_turn(commands, turns):
+    """Figures of each command. All take a turn before any takes another: how fast a shared machine is changes from
+    minute to minute, and what is compared is to have the same of it. Short runs vary most: a turn has so many of them
+    that they take a second."""
     results = {name: [] for name in commands}
-    for turn in range(runs):
+    for turn in range(turns):
         for name, command in commands.items():
-            told = f"run {turn + 1} of {runs}: {' '.join(name):60}"
+            told = f"turn {turn + 1} of {turns}: {' '.join(name):60}"
             print(told, end="\r", file=sys.stderr, flush=True)
-            results[name].append(measure(command))
+            taken = 0
+            while taken < 1:
+                results[name].append(measure(command))
+                taken += results[name][-1].seconds
     return {name: Figures(measured) for name, measured in results.items()}
 
 
@@ -156,10 +160,12 @@ def available_memory():
     return int(re.search(r"MemAvailable: +(\d+) kB", text)[1]) / 2**20
 
 
-def make_commands(program, ns2):
-    """Commands by workload and simulator."""
+def make_commands(program, ns2, only):
+    """Commands by workload and simulator, of the workloads whose name contains `only`."""
     commands = {}
     for name, (law, peer, flows, rate, rtt, queue, stagger, seconds, *more) in WORKLOADS.items():
+        if only not in name:
+            continue
         numbers = [flows, rate, rtt, queue]
         commands[name, "ratewire"] = [program, law, *map(str, [*numbers, stagger, seconds]), *more]
         if ns2 and peer:
@@ -167,6 +173,8 @@ def make_commands(program, ns2):
             commands[name, "ns-2"] = [ns2, *script, *map(str, [*numbers, stagger / 1000, seconds])]
     of_scenarios = pathlib.Path(program).with_name("scenario_workload")
     for name, file in SCENARIOS.items():
+        if only not in name:
+            continue
         if of_scenarios.exists():
             commands[name, "ratewire"] = [str(of_scenarios), str(HERE / file)]
         else:
@@ -226,11 +234,10 @@ def print_goals(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", help="the built example `workload` of ratewire-sim")
-    parser.add_argument("--runs", type=int, default=3, help="runs a figure is the median of")
+    parser.add_argument("--runs", type=int, default=3, help="turns that each workload takes; times are medians")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
     args = parser.parse_args()
-    commands = make_commands(args.program, shutil.which("ns2") or shutil.which("ns"))
-    commands = {key: command for key, command in commands.items() if args.only in key[0]}
+    commands = make_commands(args.program, shutil.which("ns2") or shutil.which("ns"), args.only)
     for name, needed in NEEDED_MEMORY.items():
         if (name, "ratewire") in commands and available_memory() < needed:
             del commands[name, "ratewire"]
