@@ -89,7 +89,7 @@ impl Network {
                 return;
             }
             if let Some(label) = waiting.pop_front() {
-                self.set_out(now, label, scheduler);
+                self.arrive(now, id, label, scheduler);
             }
         }
     }
@@ -109,19 +109,12 @@ impl Network {
         let may_be_early =
             || self.links[id.index()].ends.is_in_advance() && at < self.processing.horizon;
         if !self.processing.has_waiting(id) && (at <= now || may_be_early()) {
-            return self.set_out(at, Label { time: at, ..label }, scheduler);
+            return self.arrive(at, id, Label { time: at, ..label }, scheduler);
         }
         let waiting = self.processing.waiting.entry(id).or_default();
         waiting.push_back(Label { time: at, ..label });
         if waiting.len() == 1 {
             scheduler.schedule_release(at, id);
         }
-    }
-
-    /// Puts a packet on the first link of its route.
-    #[inline]
-    pub(super) fn set_out(&mut self, now: Time, label: Label, scheduler: &mut impl Scheduler) {
-        let arrived = self.forward(now, label, scheduler);
-        debug_assert!(arrived.is_none(), "a route has at least one link");
     }
 }

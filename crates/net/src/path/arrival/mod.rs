@@ -2,7 +2,7 @@
 
 mod rare;
 
-use ratewire_units::{Bytes, SerialTime, Time};
+use ratewire_units::{Bytes, Time};
 
 use super::network::Network;
 use crate::link::DelayLineId;
@@ -25,10 +25,17 @@ impl Network {
         None
     }
 
-    /// Handles the arrival of a packet at a link.
+    /// Handles the arrival of a packet at a link; one that finds the link idle leaves it in the
+    /// same step, with the same results as step by step.
     #[inline(always)]
-    fn arrive(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
-        // The reference is renewed only where necessary: every packet passes here at every hop.
+    pub(super) fn arrive(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        // References are renewed only where necessary: every packet passes here at every hop.
         let mut link = &mut self.links[id.index()];
         if link.is_behind(now) {
             self.catch_up(now, id, scheduler);
@@ -36,9 +43,19 @@ impl Network {
         }
         link.arrived += 1;
         let is_followed = self.tracer.follows(&label);
-        match link.idle_per_byte(now) {
-            Some(per_byte) if !is_followed => self.pass(now, id, per_byte, label, scheduler),
-            _ => self.take_in(now, id, label, is_followed, scheduler),
+        let Some(per_byte) = link.idle_per_byte(now).filter(|_| !is_followed) else {
+            return self.take_in(now, id, label, is_followed, scheduler);
+        };
+        if link.has_port() {
+            let header = self.packets.header_mut(label.content);
+            let size = Bytes::new(u64::from(label.size));
+            label.ecn = self.ports.on_passage(now, link, size, label.ecn, header);
+        }
+        let arrives = link.pass(now, label.size, per_byte);
+        if link.delay_line != DelayLineId::NONE {
+            self.lines.send_off(&mut self.links, now, id, arrives, label, scheduler);
+        } else if link.fifo.len() > 0 || !self.enters_ahead(id, arrives, label, scheduler) {
+            self.links[id.index()].put_on_wire(id, arrives, label, scheduler);
         }
     }
 
@@ -91,7 +108,10 @@ impl Network {
             if is_followed {
                 self.note_departure(starts, id, &label);
             }
-            self.put_on_wire(id, arrives, label, scheduler);
+            let has_none = self.links[id.index()].fifo.len() == 0;
+            if !has_none || !self.enters_ahead(id, arrives, label, scheduler) {
+                self.links[id.index()].put_on_wire(id, arrives, label, scheduler);
+            }
         } else {
             self.wait(now, id, label, scheduler);
         }
@@ -107,67 +127,26 @@ impl Network {
         }
     }
 
-    /// Handles a packet at an empty link in one step, with the same results as step by step.
+    /// Lets a packet enter its next link at a time to come, if it may and that link will be idle
+    /// then; returns whether it does. No packet may be on the wire of the link that it leaves.
     #[inline(always)]
-    fn pass(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        per_byte: SerialTime,
-        mut label: Label,
-        scheduler: &mut impl Scheduler,
-    ) {
-        let link = &mut self.links[id.index()];
-        if link.has_port() {
-            let header = self.packets.header_mut(label.content);
-            let size = Bytes::new(u64::from(label.size));
-            label.ecn = self.ports.on_passage(now, link, size, label.ecn, header);
-        }
-        let arrives = link.pass(now, label.size, per_byte);
-        if link.delay_line == DelayLineId::NONE {
-            self.put_on_wire(id, arrives, label, scheduler);
-        } else {
-            self.lines.send_off(&mut self.links, now, id, arrives, label, scheduler);
-        }
-    }
-
-    /// Puts a packet on its link's wire, or into the next link ahead of time.
-    #[inline(always)]
-    fn put_on_wire(
-        &mut self,
-        id: LinkId,
-        arrives: Time,
-        label: Label,
-        scheduler: &mut impl Scheduler,
-    ) {
-        if let Some(next) = self.routes.next_ahead(&label)
-            && self.links[id.index()].fifo.len() == 0
-            && self.enters_ahead(arrives, next, label, scheduler)
-        {
-            self.links[id.index()].passed += 1;
-            return;
-        }
-        self.links[id.index()].put_on_wire(id, arrives, label, scheduler);
-    }
-
-    /// Lets a packet enter a link at a time to come, if the link will be idle then; returns whether
-    /// it does.
-    #[inline]
     fn enters_ahead(
         &mut self,
+        from: LinkId,
         at: Time,
-        id: LinkId,
         mut label: Label,
         scheduler: &mut impl Scheduler,
     ) -> bool {
-        let link = &mut self.links[id.index()];
+        let Some(to) = self.routes.next_ahead(&label) else { return false };
+        let link = &mut self.links[to.index()];
         let Some(per_byte) = link.idle_per_byte(at).filter(|_| !self.tracer.follows(&label)) else {
             return false;
         };
         label.hop += 1;
         link.arrived += 1;
         let arrives = link.pass(at, label.size, per_byte);
-        link.put_on_wire(id, arrives, label, scheduler);
+        link.put_on_wire(to, arrives, label, scheduler);
+        self.links[from.index()].passed += 1;
         true
     }
 }
