@@ -14,6 +14,8 @@ bitflags::bitflags! {
         const IN_ADVANCE = 1 << 4;
         /// Packets may enter the link ahead of time.
         const ENTRY_AHEAD = 1 << 5;
+        /// Packets are taken from the far end without an event.
+        const EVENTLESS = 1 << 6;
     }
 }
 
@@ -33,7 +35,12 @@ impl EndFlags {
     }
     /// These flags, without a host that lags at the far end.
     pub(crate) fn without_leaf_at_end(self) -> EndFlags {
-        self.difference(EndFlags::LEAF_AT_END)
+        self.difference(EndFlags::LEAF_AT_END.union(EndFlags::EVENTLESS))
+    }
+    /// These flags, with packets that are taken from the far end without an event, or not.
+    pub(crate) fn with_events(mut self, has: bool) -> EndFlags {
+        self.set(EndFlags::EVENTLESS, !has);
+        self
     }
     /// These flags, with a route that ends at the far end.
     pub(crate) fn with_route(self) -> EndFlags {
@@ -70,6 +77,10 @@ impl EndFlags {
     }
     pub(crate) fn are_entered_ahead(self) -> bool {
         self.contains(EndFlags::ENTRY_AHEAD)
+    }
+    #[inline]
+    pub(crate) fn have_events(self) -> bool {
+        !self.contains(EndFlags::EVENTLESS)
     }
     #[inline]
     pub(crate) fn end_route(self) -> bool {

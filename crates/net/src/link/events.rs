@@ -65,7 +65,7 @@ impl Link {
     ) {
         self.add(arrives, label);
         self.started += 1;
-        if self.started == 1 {
+        if self.started == 1 && self.ends.have_events() {
             self.next_event = arrives.min(self.next_due());
             scheduler.schedule(self.next_event, id);
         }

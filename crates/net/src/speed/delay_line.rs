@@ -35,7 +35,7 @@ pub(crate) struct DelayLines {
     has_leaves: bool,
     /// Time up to which hosts have put their packets on their links.
     hosts_at: Time,
-    /// Delay lines of links that end at leaves.
+    /// Links and delay lines that end at leaves and had no events at first.
     to_leaves: Vec<LinkId>,
 }
 
@@ -72,13 +72,19 @@ impl DelayLines {
         self.hosts_at = at;
     }
 
-    /// The delay lines of links that end at leaves.
+    /// Lets packets be taken from the far end of this link, a leaf, without an event.
+    pub(super) fn lead_to_leaf(&mut self, id: LinkId, link: &mut Link) {
+        link.ends = link.ends.with_events(false);
+        self.to_leaves.push(id);
+    }
+
+    /// The links and delay lines that end at leaves and had no events at first.
     #[inline]
     pub(super) fn to_leaves(&self) -> &[LinkId] {
         &self.to_leaves
     }
 
-    /// Ends the lag of hosts; returns the delay lines that need events from now on.
+    /// Ends the lag of hosts; returns the links and delay lines that need events from now on.
     pub(super) fn end_lag(&mut self) -> Vec<LinkId> {
         self.hosts_at = Time::NEVER;
         core::mem::take(&mut self.to_leaves)
@@ -148,18 +154,14 @@ impl DelayLines {
     ) {
         if links[id.index()].is_watched() {
             label.fate = Fate::Watched;
-            links.extra_mut(line);
+            if links[line.index()].ends.have_events() {
+                links.extra_mut(line);
+            }
         }
         let wire = &mut links[line.index()];
         wire.arrived += 1;
         wire.last_arrival = arrives;
-        if wire.ends.end_at_leaf() {
-            // Packets to hosts are taken without an event ([`crate::speed::lag`]).
-            wire.add(arrives, label);
-            wire.started += 1;
-        } else {
-            wire.put_on_wire(line, arrives, label, scheduler);
-        }
+        wire.put_on_wire(line, arrives, label, scheduler);
     }
 
     /// Finds the delay line of this latency and makes it the link's own. Returns the link's line,
@@ -188,7 +190,7 @@ impl DelayLines {
         leaves: EndFlags,
         latency: Duration,
     ) -> Option<DelayLineId> {
-        let suits = |line: &Link| line.delay == latency && line.ends == leaves;
+        let suits = |line: &Link| line.delay == latency && line.ends.leaves() == leaves;
         let found = links.lines().iter().position(suits);
         let found = found.or_else(|| self.make_delay_line(links, leaves, latency));
         found.map(DelayLineId::new)
@@ -223,7 +225,7 @@ impl DelayLines {
         let line = &mut links[id.index()];
         (line.delay, line.ends) = (latency, leaves);
         if leaves.end_at_leaf() {
-            self.to_leaves.push(id);
+            self.lead_to_leaf(id, &mut links[id.index()]);
         }
         Some(at)
     }
@@ -255,7 +257,7 @@ impl DelayLines {
             }
             wire.started -= of_it.len() as u32;
             wire.arrived -= of_it.len() as u64;
-            if !wire.ends.end_at_leaf()
+            if wire.ends.have_events()
                 && wire.fifo.front().is_none_or(|head| head.time != wire.next_event)
             {
                 wire.schedule_head(line, scheduler);

@@ -15,13 +15,13 @@
 
 use ratewire_units::{Duration, Time};
 
-use crate::link::Links;
+use crate::link::{DelayLineId, Links};
 use crate::news::News;
 use crate::packet::{Fate, Label};
 use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
 use crate::slab::Slab;
-use crate::spec::{DriverSpec, NetworkSpec, NodeId};
+use crate::spec::{DriverSpec, LinkId, NetworkSpec, NodeId};
 use crate::speed::delay_line::{DelayLines, see_head};
 
 /// Access to the lag of hosts behind a network; see
@@ -39,9 +39,15 @@ impl HostLag<'_> {
     /// Lets hosts that are leaves lag behind the network from now on. Returns the largest lag;
     /// `None` if hosts cannot lag.
     ///
-    /// Must be called before links are watched or send. Leaves' own links must never change
-    /// afterwards.
-    pub fn begin(self, spec: &NetworkSpec, is_leaf: impl Fn(NodeId) -> bool) -> Option<Duration> {
+    /// Must be called before links are watched or send, and after
+    /// [`Network::use_delay_lines`](crate::Network::use_delay_lines). Leaves' own links must never
+    /// change afterwards, and links to leaves only where they `may_change`.
+    pub fn begin(
+        self,
+        spec: &NetworkSpec,
+        is_leaf: impl Fn(NodeId) -> bool,
+        may_change: impl Fn(LinkId) -> bool,
+    ) -> Option<Duration> {
         let of_leaves = || spec.links.iter().filter(|link| is_leaf(link.from));
         let is_plain = |driver: &DriverSpec| *driver == DriverSpec::default();
         let can = of_leaves().all(|link| link.is_plain() && is_plain(&link.driver))
@@ -50,10 +56,14 @@ impl HostLag<'_> {
         if !can || lag.is_zero() {
             return None;
         }
-        self.lines.begin(self.links);
         self.lines.begin_lag();
-        for (link, spec) in self.links.iter_mut().zip(&spec.links) {
+        for (spec, id) in spec.links.iter().zip((0..).map(LinkId)) {
+            let link = &mut self.links[id.index()];
             link.ends = link.ends.with_leaves(is_leaf(spec.from), is_leaf(spec.to));
+            let is_own = !link.is_rare() && link.delay_line == DelayLineId::NONE;
+            if link.ends.end_at_leaf() && is_own && !may_change(id) {
+                self.lines.lead_to_leaf(id, link);
+            }
         }
         Some(lag)
     }
@@ -79,26 +89,28 @@ impl HostLag<'_> {
     /// without any.
     #[inline]
     pub fn next_for_hosts(self) -> Time {
-        let lines = self.lines.to_leaves().iter();
-        let heads = lines.filter_map(|id| self.links[id.index()].fifo.front());
+        let all = self.lines.to_leaves().iter().map(|id| &self.links[id.index()]);
+        let heads =
+            all.filter(|link| !link.ends.have_events()).filter_map(|link| link.fifo.front());
         heads.map(|label| label.time).min().unwrap_or(Time::NEVER)
     }
 
-    /// Reports packets without events that arrive at hosts before this time: those of each delay
-    /// line in order of arrival.
+    /// Reports packets without events that arrive at hosts before this time: those of each link or
+    /// delay line in order of arrival.
     #[inline]
     pub fn take_for_hosts(self, until: Time, mut tell: impl FnMut(Label)) {
         for &id in self.lines.to_leaves() {
-            let mut line = &mut self.links[id.index()];
-            while let Some(head) = line.fifo.front()
+            let mut link = &mut self.links[id.index()];
+            while let Some(head) = link.fifo.front()
                 && head.time < until
+                && !link.ends.have_events()
             {
                 if head.fate == Fate::Watched {
                     see_head(id, self.links, self.routes, self.packets, self.news);
-                    line = &mut self.links[id.index()];
+                    link = &mut self.links[id.index()];
                 }
-                line.passed += 1;
-                tell(line.pop_head());
+                link.passed += 1;
+                tell(link.pop_head());
             }
         }
     }

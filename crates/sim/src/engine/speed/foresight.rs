@@ -72,6 +72,12 @@ impl Foresight {
         self.is_on
     }
 
+    /// Whether the simulator looks at links ahead, which are many.
+    #[inline]
+    pub(in crate::engine) fn looks_at_links(&self) -> bool {
+        self.is_on && self.looks
+    }
+
     /// Must be called at each event.
     #[inline]
     pub(in crate::engine) fn look(

@@ -9,7 +9,7 @@
 mod ahead;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_net::{Label, Network};
@@ -106,7 +106,9 @@ impl Turns {
         {
             return None;
         }
-        let lag = network.host_lag().begin(&setup.network, is_leaf)?;
+        let changed: BTreeSet<LinkId> = setup.changes.iter().map(|(_, link, _)| *link).collect();
+        let may_change = |link: LinkId| changed.contains(&link);
+        let lag = network.host_lag().begin(&setup.network, is_leaf, may_change)?;
         Some(Turns {
             lag,
             most_events: MOST_EVENTS_A_TURN,
@@ -212,7 +214,7 @@ impl Simulation<'_> {
         most: u64,
         agenda: &mut Vec<Due>,
     ) -> Result<(Time, Option<u32>), RunError> {
-        let looks_ahead = self.foresight.is_on();
+        let looks_ahead = self.foresight.looks_at_links();
         while let Some((at, what)) = self.wheel.pop_before(limit) {
             let index = what & INDEX;
             let link = LinkId(index);
