@@ -5,17 +5,15 @@ use std::mem::offset_of;
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, Draw, FlowContext, Header};
 use ratewire_net::spec;
-use ratewire_net::{Address, Ecn, Network, RouteId, prefetch_bytes};
+use ratewire_net::{Address, Ecn, Network, RouteId, Scheduler, prefetch_bytes};
 use ratewire_overlay::EdgeId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::jitter::FlowJitter;
-use crate::overlay::Daemons;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
 use crate::small_queue::Knowledge;
-use crate::wheel::Wheel;
 
 /// An active flow in whole cache lines, with the fields of the packet path side by side (see
 /// [`Sender`]).
@@ -49,7 +47,7 @@ pub(crate) struct Flow {
     /// The sender's own link.
     pub(crate) own_link: spec::LinkId,
     /// The receiver's own link.
-    back_link: spec::LinkId,
+    pub(crate) back_link: spec::LinkId,
     /// Network-layer bytes of a full packet.
     pub(crate) packet_size: u32,
     class: u8,
@@ -165,21 +163,10 @@ impl Flow {
         }
     }
 
-    /// The next packet to send now, if there is one.
+    /// Whether all its data have arrived and its completion is not noted yet.
     #[inline]
-    pub(crate) fn next_segment(
-        &mut self,
-        now: Time,
-        overlay: &mut Option<Box<Daemons>>,
-    ) -> Option<Segment> {
-        if let Some(link) = self.fed
-            && self.sender.unsent() < self.sender.mss()
-            && let Some(overlay) = overlay
-        {
-            // Messages are fed before the sender could miss them and be taken for idle.
-            overlay.feed(now, link, self);
-        }
-        self.sender.poll_transmit(now)
+    pub(crate) fn is_whole(&self) -> bool {
+        self.receiver.delivered().get() >= self.end && !self.completed
     }
 
     /// Lets the sender look at the queue of its host's own link, if nothing else tells of it.
@@ -189,10 +176,10 @@ impl Flow {
         now: Time,
         slot: u32,
         network: &mut Network,
-        wheel: &mut Wheel,
+        scheduler: &mut impl Scheduler,
     ) {
         if self.knowledge == Knowledge::Seen {
-            let (packets, next) = network.waiting_of(now, self.own_link, slot, wheel);
+            let (packets, next) = network.waiting_of(now, self.own_link, slot, scheduler);
             self.sender.on_queue_seen(now, packets, next);
         }
     }

@@ -11,6 +11,10 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::counters::{Disturbances, Drops, Pausing};
 
+/// Events between two calls of [`Recorder::progress`], and packets that one event may send between
+/// two. A recorder that ends the run must not wait for long, whatever an event costs.
+pub(crate) const PROGRESS_EVERY: u64 = 1 << 14;
+
 /// Index of a flow; listed flows come first, then arriving ones in the order of their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);

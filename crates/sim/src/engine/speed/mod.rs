@@ -10,71 +10,10 @@
 //!
 //! [`Speed`] says which of these a run uses. All constants are in [`tuning`].
 //!
+//! [`Speed`]: crate::Speed
+//! [`tuning`]: crate::tuning
 //! [`Network::use_delay_lines`]: ratewire_net::Network::use_delay_lines
 //! [`Network::let_host_process`]: ratewire_net::Network::let_host_process
 
 pub(super) mod foresight;
-pub(crate) mod tuning;
 pub(super) mod turns;
-
-/// The means of speed that a run uses.
-///
-/// Results do not depend on them, except for the order of events at one instant.
-///
-/// Senders and overlay nodes prefetch their own memory in every run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Speed {
-    pub(super) delay_lines: bool,
-    pub(super) host_lag: HostLagging,
-    pub(super) look_ahead: bool,
-    pub(crate) sends_in_advance: bool,
-}
-
-/// Hosts that lag behind the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HostLagging {
-    Never,
-    /// Hosts lag where this pays.
-    WhereMany,
-    /// Hosts lag wherever they can.
-    #[cfg(test)]
-    Everywhere,
-}
-
-impl Speed {
-    /// All means, each where it pays.
-    pub const fn full() -> Speed {
-        Speed {
-            delay_lines: true,
-            host_lag: HostLagging::WhereMany,
-            look_ahead: true,
-            sends_in_advance: true,
-        }
-    }
-
-    /// No means: every link has its own events, and hosts and links act in the order of time.
-    pub const fn off() -> Speed {
-        Speed {
-            delay_lines: false,
-            host_lag: HostLagging::Never,
-            look_ahead: false,
-            sends_in_advance: false,
-        }
-    }
-
-    /// The means of a run in steps, between which any link may change.
-    pub(super) const fn of_steps() -> Speed {
-        Speed { host_lag: HostLagging::Never, sends_in_advance: false, ..Speed::full() }
-    }
-
-    /// These means, without hosts that lag.
-    pub const fn without_host_lag(self) -> Speed {
-        Speed { host_lag: HostLagging::Never, ..self }
-    }
-}
-
-impl Default for Speed {
-    fn default() -> Speed {
-        Speed::full()
-    }
-}

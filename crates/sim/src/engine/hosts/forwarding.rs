@@ -1,0 +1,81 @@
+//! Packets that an ensemble's switch takes and sends.
+
+use ratewire_anypoint::Output;
+use ratewire_net::{Body, Content, Label};
+use ratewire_transport::Ack;
+
+use super::{Hosts, World};
+
+impl Hosts<'_> {
+    /// Notes new data of an edge from a switch, which are about to be delivered.
+    #[inline]
+    pub(in crate::engine) fn note_growth(&mut self, world: &World<'_>, label: &Label) {
+        if let Body::Data { offset, payload, .. } = world.network.content(label).body
+            && let Some(flow) = self.flows.at(label.flow)
+            && offset + u64::from(payload) > flow.receiver.delivered().get()
+        {
+            flow.grew = world.now;
+        }
+    }
+
+    /// Takes a packet that has arrived at a switch out of the network.
+    #[inline]
+    pub(in crate::engine) fn take(
+        &mut self,
+        world: &mut World<'_>,
+        label: &Label,
+    ) -> (Content, Option<Ack>) {
+        let (content, ack) = (*world.network.content(label), world.network.ack(label));
+        self.packets.delivered += 1;
+        if let Body::Data { .. } = content.body {
+            self.data_packets += 1;
+            if let Some(sent) = world.network.sent(label) {
+                self.delays.one_way(world.now, label.generation, world.now.since(sent));
+            }
+        }
+        world.network.remove(label);
+        (content, ack)
+    }
+
+    /// Sends the output of a switch for a flow; `continues` says whether it takes the place of the
+    /// followed packet. Returns the flow's slot if this acknowledges its last byte.
+    #[inline]
+    pub(in crate::engine) fn forward(
+        &mut self,
+        world: &mut World<'_>,
+        id: u32,
+        output: Output,
+        continues: bool,
+    ) -> Option<u32> {
+        let slot = self.slots[id as usize]?;
+        let flow = self.flows.get(slot, id)?;
+        let World { now, network, schedule, .. } = world;
+        self.packets.sent += 1;
+        match output {
+            Output::Segment(_, mut segment) => {
+                let address = flow.out(slot, &mut segment, self.setup);
+                if continues {
+                    network.send_on(*now, &address, &segment, *schedule);
+                } else {
+                    network.send(*now, &address, &segment, *schedule);
+                }
+                None
+            }
+            Output::Skip(_, mut segment) => {
+                let mut address = flow.out(slot, &mut segment, self.setup);
+                address.size = flow.headers;
+                network.send(*now, &address, &segment, *schedule);
+                None
+            }
+            Output::Ack(_, mut ack) => {
+                let address = flow.back(slot, &mut ack, self.setup);
+                if continues {
+                    network.acknowledge_on(*now, &address, &ack, *schedule);
+                } else {
+                    network.acknowledge(*now, &address, &ack, *schedule);
+                }
+                (ack.cumulative >= flow.end && !flow.completed).then_some(slot)
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What the recorder of a run is told.
+
+use core::ops::ControlFlow;
+
+use ratewire_net::spec::LinkId;
+use ratewire_net::{Network, Observation};
+use ratewire_units::{Bytes, Duration, Time};
+
+use super::faults::Faults;
+use super::schedule::Schedule;
+use crate::ensemble::Junctions;
+use crate::flow::{Flow, FlowTable};
+use crate::record::{
+    ArrivingSample, FlowId, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Progress,
+    Recorder,
+};
+use crate::setup::{FlowSpec, Setup};
+
+/// The recorder, and what it has not been told yet.
+pub(super) struct Records<'a> {
+    setup: &'a Setup,
+    pub(super) recorder: Box<dyn Recorder + 'a>,
+    /// Sampled links, with their last observation.
+    sampled: Vec<(LinkId, Observation)>,
+    last_sample: Time,
+    /// Samples of flows that have ended since the last sample.
+    ended: Vec<FlowSample>,
+    /// Data of ended arriving flows since the last sample.
+    arrived: Bytes,
+    /// Whether the recorder ends the run after this event.
+    pub(super) is_to_end: bool,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(setup: &'a Setup, recorder: Box<dyn Recorder + 'a>) -> Records<'a> {
+        let all = || (0..setup.network.links.len() as u32).map(LinkId).collect();
+        let sampled = setup.sampled_links.clone().unwrap_or_else(all).into_iter();
+        let sampled = sampled.filter(|_| setup.sample_interval.is_some());
+        Records {
+            setup,
+            recorder,
+            sampled: sampled.map(|link| (link, Observation::default())).collect(),
+            last_sample: Time::ZERO,
+            ended: Vec::new(),
+            arrived: Bytes::ZERO,
+            is_to_end: false,
+        }
+    }
+
+    pub(super) fn start(&mut self, at: Time, flow: FlowId, spec: &FlowSpec, class: Option<usize>) {
+        self.recorder.flow_started(&FlowStarted {
+            flow,
+            name: &spec.name,
+            from: spec.from,
+            to: spec.to,
+            law: spec.law,
+            at,
+            size: spec.size(),
+            traffic: class,
+        });
+    }
+
+    /// Notes the last sample of a flow that ends. It is reported with the others, at the end of the
+    /// interval.
+    pub(super) fn end(&mut self, now: Time, flow: &mut Flow) {
+        if self.setup.sample_interval.is_some() && flow.id.0 < self.setup.sampled_flows {
+            let interval = now.since(self.last_sample);
+            self.ended.push(flow.sample(now, interval, &self.setup.laws));
+        } else {
+            self.arrived += flow.newly_delivered();
+        }
+    }
+
+    /// Begins a sample; returns the time since the last one, if there is any.
+    pub(super) fn begin_sample(&mut self, now: Time) -> Option<Duration> {
+        let interval = now.since(self.last_sample);
+        self.last_sample = now;
+        (!interval.is_zero()).then_some(interval)
+    }
+
+    /// Reports samples of all flows.
+    pub(super) fn sample_flows(
+        &mut self,
+        now: Time,
+        interval: Duration,
+        flows: &mut FlowTable,
+        junctions: &Junctions,
+        faults: &mut Faults,
+    ) {
+        for ended in self.ended.drain(..) {
+            self.recorder.flow_sample(&FlowSample { at: now, interval, ..ended });
+        }
+        for slot in 0..flows.slots() {
+            let Some(flow) = flows.at(slot) else { continue };
+            if flow.id.0 < self.setup.sampled_flows {
+                flow.passed = junctions.passed(flow.id.0);
+                let mut sample = flow.sample(now, interval, &self.setup.laws);
+                if let Some(outstanding) = junctions.outstanding(flow.id.0) {
+                    (sample.window, sample.in_flight) = (Bytes::MAX, Some(outstanding));
+                }
+                faults.look_at(flow, now);
+                self.recorder.flow_sample(&sample);
+            } else {
+                self.arrived += flow.newly_delivered();
+            }
+        }
+        if !self.setup.traffic.is_empty() {
+            let delivered = core::mem::take(&mut self.arrived);
+            self.recorder.arriving_sample(&ArrivingSample { at: now, interval, delivered });
+        }
+    }
+
+    /// Reports samples of the sampled links.
+    pub(super) fn sample_links(
+        &mut self,
+        now: Time,
+        interval: Duration,
+        network: &mut Network,
+        schedule: &mut Schedule,
+    ) {
+        for (link, before) in &mut self.sampled {
+            let seen = network.observe(now, *link, schedule);
+            let sample = LinkSample::of(*link, before, &seen, now, interval);
+            self.recorder.link_sample(&sample);
+            *before = seen;
+        }
+    }
+
+    /// Reports captured packets.
+    pub(super) fn report_captured(&mut self, now: Time, network: &mut Network) {
+        let mut captured = network.news().take_captured();
+        // Packets on their way to lagging hosts are captured later than others.
+        captured.sort_by_key(|packet| packet.at);
+        if !captured.is_empty() {
+            self.report_frames(now, network);
+        }
+        for packet in captured {
+            let flow = FlowId(packet.label.generation);
+            self.recorder.packet(&PacketSeen { flow, packet });
+        }
+    }
+
+    /// Reports frames that captured links have carried or obeyed.
+    pub(super) fn report_frames(&mut self, now: Time, network: &mut Network) {
+        for frame in network.news().take_frames(now) {
+            self.recorder.frame(&frame);
+        }
+    }
+
+    /// Reports a followed packet.
+    pub(super) fn report_followed(&mut self, followed: Option<Followed>) {
+        if let Some(followed) = followed {
+            self.recorder.followed(&followed);
+        }
+    }
+
+    /// Reports the progress, after which the recorder may end the run.
+    pub(super) fn report_progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.is_to_end = false;
+        self.recorder.progress(progress)
+    }
+
+    /// Reports the progress within an event that sends many packets; returns whether the run is to
+    /// end after this event.
+    #[cold]
+    pub(super) fn is_told_to_end(&mut self, progress: &Progress) -> bool {
+        self.is_to_end = self.recorder.progress(progress).is_break();
+        self.is_to_end
+    }
+}
