@@ -7,7 +7,6 @@
 mod begin;
 mod clock;
 mod faults;
-mod finish;
 mod hosts;
 mod observing;
 mod outcomes;
@@ -320,8 +319,7 @@ impl<'a> Simulation<'a> {
         let paths = (&mut self.hosts.paths.routes, &mut self.network);
         let completed = self.outcomes.complete(at, flow, paths);
         self.records.recorder.flow_completed(&completed);
-        let is_open = |id: u32| self.outcomes.list[id as usize].completed.is_none();
-        for beyond in self.junctions.over_with(id, is_open) {
+        for beyond in self.junctions.over_with(id, &self.outcomes.list) {
             if let Some(slot) = self.hosts.slot_of(beyond)
                 && self.hosts.flows.at(slot).is_some_and(|flow| !flow.completed)
             {

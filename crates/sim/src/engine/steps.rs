@@ -32,7 +32,7 @@ self_cell!(
 pub struct Steps(Owned);
 
 /// A flow between two steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FlowState {
     /// Whether the flow has begun.
     pub has_begun: bool,
@@ -194,12 +194,7 @@ impl Simulation<'_> {
                 delivered: outcome.delivered,
                 retransmitted: outcome.retransmitted,
                 timeouts: outcome.timeouts,
-                in_flight: Bytes::ZERO,
-                window: Bytes::ZERO,
-                pacing: None,
-                srtt: Duration::ZERO,
-                rtt: Duration::ZERO,
-                reason: None,
+                ..FlowState::default()
             });
         };
         let stats = flow.sender.stats();

@@ -12,6 +12,7 @@ use ratewire_anypoint::{FlowControl, Output, Side, Switch, SwitchConfig};
 use ratewire_laws::{Draw, FlowContext};
 use ratewire_units::{Bytes, Rate, Time};
 
+use crate::outcome::FlowOutcome;
 use crate::setup::{EnsembleEdge, Setup};
 use keys::KeySource;
 
@@ -131,12 +132,13 @@ impl Junctions {
     }
 
     /// The edges that complete with this one: those that leave the switch at its far end, if it is
-    /// the last open one that arrives there, according to `is_open`.
-    pub(crate) fn over_with(&self, flow: u32, is_open: impl Fn(u32) -> bool) -> Vec<u32> {
+    /// the last open one that arrives there, according to `outcomes`.
+    pub(crate) fn over_with(&self, flow: u32, outcomes: &[FlowOutcome]) -> Vec<u32> {
         if !self.has(flow) {
             return Vec::new();
         }
         let Some((j, side)) = self.ends(flow).to else { return Vec::new() };
+        let is_open = |id: u32| outcomes[id as usize].completed.is_none();
         let Junction { peer, members, .. } = &self.list[j as usize];
         match side {
             Side::Peer => members.iter().filter_map(|edge| edge.inbound).collect(),

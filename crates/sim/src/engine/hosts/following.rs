@@ -64,7 +64,7 @@ impl Hosts<'_> {
     /// Starts following the flow asked about; no other flow is followed until its packet has been
     /// answered.
     #[cold]
-    pub(in crate::engine) fn follow_asked(&mut self, network: &mut Network) {
+    pub(crate) fn follow_asked(&mut self, network: &mut Network) {
         if let Some((flow, _)) = self.setup.follow.asked
             && let Some(slot) = self.slot_of(flow.0)
         {
@@ -77,11 +77,7 @@ impl Hosts<'_> {
     /// Starts following the next listed flow, unless a packet is still being followed. Returns the
     /// packet that was followed before and not acknowledged.
     #[cold]
-    pub(in crate::engine) fn follow_next(
-        &mut self,
-        now: Time,
-        network: &mut Network,
-    ) -> Option<Followed> {
+    pub(crate) fn follow_next(&mut self, now: Time, network: &mut Network) -> Option<Followed> {
         let underway = self.following.packet.is_some() && network.tracer().is_busy();
         if underway || self.following.asked {
             return None;
@@ -98,13 +94,13 @@ impl Hosts<'_> {
     }
 
     /// The flow in which the followed packet was sent.
-    pub(in crate::engine) fn followed_flow(&self) -> Option<u32> {
+    pub(crate) fn followed_flow(&self) -> Option<u32> {
         self.following.packet.as_ref().map(|packet| packet.flow.0)
     }
 
     /// Ends following: the followed packet, with its fate.
     #[cold]
-    pub(in crate::engine) fn end_following(
+    pub(crate) fn end_following(
         &mut self,
         now: Time,
         fate: FollowedFate,
@@ -131,7 +127,7 @@ impl Hosts<'_> {
     }
 
     /// Ends following; the followed packet, if there is one, was not acknowledged.
-    pub(in crate::engine) fn give_up_following(
+    pub(crate) fn give_up_following(
         &mut self,
         now: Time,
         network: &mut Network,

@@ -9,7 +9,7 @@ use super::{Hosts, World};
 impl Hosts<'_> {
     /// Notes new data of an edge from a switch, which are about to be delivered.
     #[inline]
-    pub(in crate::engine) fn note_growth(&mut self, world: &World<'_>, label: &Label) {
+    pub(crate) fn note_growth(&mut self, world: &World<'_>, label: &Label) {
         if let Body::Data { offset, payload, .. } = world.network.content(label).body
             && let Some(flow) = self.flows.at(label.flow)
             && offset + u64::from(payload) > flow.receiver.delivered().get()
@@ -20,11 +20,7 @@ impl Hosts<'_> {
 
     /// Takes a packet that has arrived at a switch out of the network.
     #[inline]
-    pub(in crate::engine) fn take(
-        &mut self,
-        world: &mut World<'_>,
-        label: &Label,
-    ) -> (Content, Option<Ack>) {
+    pub(crate) fn take(&mut self, world: &mut World<'_>, label: &Label) -> (Content, Option<Ack>) {
         let (content, ack) = (*world.network.content(label), world.network.ack(label));
         self.packets.delivered += 1;
         if let Body::Data { .. } = content.body {
@@ -40,7 +36,7 @@ impl Hosts<'_> {
     /// Sends the output of a switch for a flow; `continues` says whether it takes the place of the
     /// followed packet. Returns the flow's slot if this acknowledges its last byte.
     #[inline]
-    pub(in crate::engine) fn forward(
+    pub(crate) fn forward(
         &mut self,
         world: &mut World<'_>,
         id: u32,

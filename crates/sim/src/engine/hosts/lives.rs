@@ -18,7 +18,7 @@ impl Hosts<'_> {
     ///
     /// # Errors
     /// An error if there is no route from one to the other, or back.
-    pub(in crate::engine) fn open(
+    pub(crate) fn open(
         &mut self,
         world: &mut World<'_>,
         id: FlowId,
@@ -71,12 +71,12 @@ impl Hosts<'_> {
     }
 
     /// Whether all data of a flow have arrived and its completion is not noted yet.
-    pub(in crate::engine) fn is_whole(&mut self, slot: u32) -> bool {
+    pub(crate) fn is_whole(&mut self, slot: u32) -> bool {
         self.flows.at(slot).is_some_and(|flow| flow.is_whole())
     }
 
     /// Lets the application of a flow write no more; returns the flow's slot.
-    pub(in crate::engine) fn stop(&mut self, id: u32) -> Option<u32> {
+    pub(crate) fn stop(&mut self, id: u32) -> Option<u32> {
         let slot = self.slot_of(id)?;
         let flow = self.flows.at(slot)?;
         flow.sender.stop();
@@ -85,7 +85,7 @@ impl Hosts<'_> {
     }
 
     /// Lets the application of a flow pause, or go on; returns the flow's slot.
-    pub(in crate::engine) fn hold(&mut self, id: u32, holds: bool) -> Option<u32> {
+    pub(crate) fn hold(&mut self, id: u32, holds: bool) -> Option<u32> {
         let slot = self.slot_of(id)?;
         let sender = &mut self.flows.at(slot)?.sender;
         if holds {
@@ -97,13 +97,13 @@ impl Hosts<'_> {
     }
 
     /// Removes a flow whose data are all acknowledged.
-    pub(in crate::engine) fn remove(&mut self, slot: u32) -> Option<Box<Flow>> {
+    pub(crate) fn remove(&mut self, slot: u32) -> Option<Box<Flow>> {
         self.following.forget(slot);
         self.flows.remove(slot)
     }
 
     /// Removes a flow whose host has failed; its slot is not reused.
-    pub(in crate::engine) fn abandon(&mut self, id: u32) -> Option<Box<Flow>> {
+    pub(crate) fn abandon(&mut self, id: u32) -> Option<Box<Flow>> {
         let slot = self.slots[id as usize].take()?;
         self.following.forget(slot);
         self.flows.abandon(slot)

@@ -16,8 +16,8 @@ use crate::setup::{Multipath, Setup};
 
 /// Paths of all packets.
 #[derive(Debug)]
-pub(in crate::engine) struct Paths {
-    pub(in crate::engine) routes: RouteTable,
+pub(crate) struct Paths {
+    pub(crate) routes: RouteTable,
     /// What changes the path of a flow; `None` if each flow keeps to its path.
     spread: Option<Spread>,
 }

@@ -19,7 +19,7 @@ enum Stops {
 impl Hosts<'_> {
     /// Sends what the flow in a slot may send now, and notes its next timer.
     #[inline]
-    pub(in crate::engine) fn pump(&mut self, world: &mut World<'_>, slot: u32) -> Option<Action> {
+    pub(crate) fn pump(&mut self, world: &mut World<'_>, slot: u32) -> Option<Action> {
         match self.send(world, slot, PROGRESS_EVERY) {
             Stops::Done => {}
             Stops::NoRoom => self.wait_for_room(slot),
@@ -29,11 +29,7 @@ impl Hosts<'_> {
     }
 
     /// Sends one packet of a flow whose socket waits for room.
-    pub(in crate::engine) fn send_one(
-        &mut self,
-        world: &mut World<'_>,
-        slot: u32,
-    ) -> Option<Action> {
+    pub(crate) fn send_one(&mut self, world: &mut World<'_>, slot: u32) -> Option<Action> {
         if !matches!(self.send(world, slot, 1), Stops::Done) {
             self.wait_for_room(slot);
         }
@@ -75,7 +71,7 @@ impl Hosts<'_> {
 
     /// Notes the next timer of a flow that has sent what it could, unless it has ended.
     #[inline]
-    pub(in crate::engine) fn rest(&mut self, world: &mut World<'_>, slot: u32) -> Option<Action> {
+    pub(crate) fn rest(&mut self, world: &mut World<'_>, slot: u32) -> Option<Action> {
         let flow = self.flows.at(slot)?;
         if flow.end == u64::MAX
             && let Some(end) = flow.sender.stream_end()

@@ -60,11 +60,7 @@ impl Hosts<'_> {
     }
 
     /// The next socket that waits for a link, by its slot, while the link has room.
-    pub(in crate::engine) fn next_with_room(
-        &mut self,
-        link: LinkId,
-        network: &mut Network,
-    ) -> Option<u32> {
+    pub(crate) fn next_with_room(&mut self, link: LinkId, network: &mut Network) -> Option<u32> {
         let how = self.setup.network.links[link.index()].driver.sockets;
         while let Some((slot, id)) = self.waits.next(link, how) {
             let Some(flow) = self.flows.get(slot, id) else { continue };

@@ -31,7 +31,7 @@ enum Coming {
 /// The coming events. Each is looked at several times as it comes nearer, because the place of one
 /// part is stored in another.
 #[derive(Debug)]
-pub(in crate::engine) struct Foresight {
+pub(crate) struct Foresight {
     /// Whether the simulator looks ahead.
     is_on: bool,
     seen: [Coming; ROOM],
@@ -47,7 +47,7 @@ pub(in crate::engine) struct Foresight {
 
 impl Foresight {
     /// With many links, also lets links share delay lines.
-    pub(in crate::engine) fn new(setup: &Setup, speed: Speed, network: &mut Network) -> Foresight {
+    pub(crate) fn new(setup: &Setup, speed: Speed, network: &mut Network) -> Foresight {
         if speed.delay_lines && setup.network.links.len() > FEW_LINKS {
             network.use_delay_lines();
         }
@@ -68,13 +68,13 @@ impl Foresight {
 
     /// Whether the simulator looks ahead.
     #[inline]
-    pub(in crate::engine) fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }
 
     /// Must be called at each event.
     #[inline]
-    pub(in crate::engine) fn look(
+    pub(crate) fn look(
         &mut self,
         event: Subject,
         wheel: &mut Wheel,

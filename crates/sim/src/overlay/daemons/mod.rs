@@ -4,7 +4,6 @@ mod books;
 mod clients;
 mod content;
 mod faults;
-mod past;
 mod samples;
 mod tally;
 
@@ -30,7 +29,6 @@ use crate::setup::overlay::{OverlayLink, OverlaySpec};
 use books::Books;
 use clients::Clients;
 use content::{Content, OnLink, Size, size};
-use past::Past;
 use tally::DaemonTally;
 
 /// Nodes, and the messages between them.
@@ -84,6 +82,16 @@ struct Connection {
     other: u64,
     /// Counters of queues that were lost with their daemons.
     past: Past,
+}
+
+/// Counters of a link's queues before the present one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    area: u128,
+    arrived: u64,
+    taken: u64,
+    data: Bytes,
+    most: u64,
 }
 
 /// State of a link.

@@ -1,14 +1,26 @@
 //! Samples of an overlay, and its outcome.
 
+use ratewire_overlay::membership::LinkMessage;
 use ratewire_overlay::queue::{LinkCounts, LinkQueue};
 use ratewire_overlay::{Dollars, OverlayNodeId, SenderCounts};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::super::samples::group_outcomes;
-use super::Daemons;
-use super::past::Past;
+use super::{Daemons, Past};
 use crate::outcome::{OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
 use crate::record::{OverlayLinkSample, OverlaySample, Recorder, SenderSample};
+
+impl Past {
+    /// Adds the counters of a queue.
+    pub(super) fn add<G, P>(&mut self, now: Time, queue: &mut LinkQueue<LinkMessage<G, P>>) {
+        let counts = queue.counts();
+        self.area += queue.area(now);
+        self.arrived += counts.arrived;
+        self.taken += counts.taken;
+        self.data += counts.data;
+        self.most = self.most.max(counts.most);
+    }
+}
 
 impl Daemons {
     /// Counters of a node's senders over all lives of its daemon.

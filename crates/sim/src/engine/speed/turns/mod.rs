@@ -27,7 +27,7 @@ use ahead::{look_at_agenda, look_at_link};
 
 /// A task of a host.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) enum Due {
+pub(crate) enum Due {
     /// A packet has arrived.
     Packet(Label),
     /// The timer of the flow in this slot is due.
@@ -37,7 +37,7 @@ pub(in crate::engine) enum Due {
 impl Due {
     /// Slot of the flow that the task is for.
     #[inline]
-    pub(in crate::engine) fn flow(&self) -> u32 {
+    pub(crate) fn flow(&self) -> u32 {
         match self {
             Due::Packet(label) => label.flow,
             Due::Timer(_, slot) => *slot,
@@ -54,7 +54,7 @@ impl Due {
 
 /// How far hosts lag, and whether that pays.
 #[derive(Debug)]
-pub(in crate::engine) struct Turns {
+pub(crate) struct Turns {
     /// Time by which hosts may lag behind the network.
     lag: Duration,
     /// Events of links in one turn.
@@ -74,7 +74,7 @@ fn are_many(setup: &Setup) -> bool {
 impl Turns {
     /// The turns, if hosts can take turns with the network. Must be called before links are watched
     /// or send.
-    pub(in crate::engine) fn new(
+    pub(crate) fn new(
         setup: &Setup,
         speed: Speed,
         network: &mut Network,
@@ -122,7 +122,7 @@ fn inner(path: &[NodeId]) -> &[NodeId] {
 
 impl Simulation<'_> {
     /// Runs in turns to the end, or until turns are too short to pay.
-    pub(in crate::engine) fn run_in_turns(&mut self) -> Result<(), RunError> {
+    pub(crate) fn run_in_turns(&mut self) -> Result<(), RunError> {
         let mut agenda: Vec<Due> = Vec::new();
         let looks_ahead = self.foresight.is_on();
         while let Some(turns) = &self.turns {
