@@ -5,7 +5,7 @@ use ratewire_overlay::Unreachable;
 use ratewire_units::Time;
 
 use super::Simulation;
-use super::clock::Clock;
+use super::environment::{Clock, Environment};
 use super::faults::Faults;
 use super::hosts::Hosts;
 use super::outcomes::Outcomes;
@@ -49,12 +49,14 @@ impl<'a> Simulation<'a> {
         let classes = setup.traffic.iter().zip(0..);
         let mut simulation = Simulation {
             setup,
-            clock: Clock::new(end),
-            schedule: Schedule::new(end, turns.is_some()),
-            network,
+            env: Environment {
+                clock: Clock::new(end),
+                schedule: Schedule::new(end, turns.is_some()),
+                network,
+                overlay,
+            },
             hosts: Hosts::new(setup, routes),
             junctions: Junctions::new(setup),
-            overlay,
             traffic: classes.map(|(spec, i)| Traffic::new(spec, i, setup.seed)).collect(),
             outcomes: Outcomes::new(setup),
             records: Records::new(setup, recorder),
@@ -68,20 +70,20 @@ impl<'a> Simulation<'a> {
 
     fn schedule_all(&mut self) {
         for (at, event) in listed(self.setup) {
-            self.schedule.later(at, event);
+            self.env.schedule.later(at, event);
         }
         for ((traffic, spec), class) in self.traffic.iter().zip(&self.setup.traffic).zip(0..) {
-            self.schedule.later(traffic.next(spec), OtherEvent::Arrive(class));
+            self.env.schedule.later(traffic.next(spec), OtherEvent::Arrive(class));
         }
         if let Some((flow, at)) = self.setup.follow.asked
             && self.setup.flows.get(flow.0 as usize).is_some_and(|f| f.start < at)
         {
-            self.schedule.later(at, OtherEvent::Follow);
+            self.env.schedule.later(at, OtherEvent::Follow);
         }
         self.schedule_sample();
-        let Some(overlay) = &self.overlay else { return };
+        let Some(overlay) = &self.env.overlay else { return };
         for (at, event) in overlay.events() {
-            self.schedule.later(at, OtherEvent::Overlay(event));
+            self.env.schedule.later(at, OtherEvent::Overlay(event));
         }
         overlay.nodes().for_each(|node| self.stir(node));
     }

@@ -1,8 +1,8 @@
 //! Laws that break a rule of their traits.
 
-use ratewire_net::Network;
 use ratewire_units::{Throughput, Time};
 
+use super::environment::Environment;
 use crate::error::RunError;
 use crate::flow::Flow;
 use crate::outcome::FlowOutcome;
@@ -43,24 +43,23 @@ impl Faults {
     /// Checks that no law has broken a rule of its traits.
     pub(super) fn check(
         &self,
-        now: Time,
+        env: &Environment,
         setup: &Setup,
-        network: &Network,
         outcomes: &[FlowOutcome],
     ) -> Result<(), RunError> {
         let name = |law: usize| setup.laws[law].info().name.to_string();
-        if let Some((link, at)) = network.stalled_port()
+        if let Some((link, at)) = env.network.stalled_port()
             && let spec = &setup.network.links[link.index()]
             && let Some(law) = spec.law
         {
             return Err(RunError::TimerStalled { law: name(law), link: spec.name.clone(), at });
         }
-        if let Some((link, what)) = network.port_fault()
+        if let Some((link, what)) = env.network.port_fault()
             && let spec = &setup.network.links[link.index()]
             && let Some(law) = spec.law
         {
             let place = format!("link {:?}", spec.name);
-            return Err(RunError::LawFault { law: name(law), place, at: now, what });
+            return Err(RunError::LawFault { law: name(law), place, at: env.clock.now, what });
         }
         let Some((flow, at, fault)) = &self.0 else { return Ok(()) };
         let (flow, at) = (&outcomes[flow.0 as usize], *at);

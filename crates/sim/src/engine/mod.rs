@@ -1,11 +1,11 @@
 //! The event loop.
 //!
-//! [`Simulation::event`] takes each event to the part that it concerns: links to the [`Network`],
+//! [`Simulation::event`] takes each event to the part that it concerns: links to the network,
 //! timers of flows to [`Hosts`], packets to their host or to an ensemble's switch. A part returns
 //! what concerns others, and the loop carries that out. No part knows the loop.
 
 mod begin;
-mod clock;
+mod environment;
 mod faults;
 mod hosts;
 mod observing;
@@ -16,7 +16,7 @@ mod schedule;
 mod speed;
 mod steps;
 
-use ratewire_net::{Label, Network};
+use ratewire_net::Label;
 use ratewire_transport::Reply;
 use ratewire_units::Time;
 
@@ -24,17 +24,16 @@ use crate::ensemble::Junctions;
 use crate::error::RunError;
 use crate::flow::Flow;
 use crate::outcome::Outcome;
-use crate::overlay::Daemons;
 use crate::record::{FlowId, FollowedFate, PROGRESS_EVERY, Recorder};
 use crate::setup::{FlowSpec, Setup, SetupError};
 use crate::speed::Speed;
 use crate::traffic::Traffic;
-use clock::Clock;
+use environment::Environment;
 use faults::Faults;
-use hosts::{Action, Delivered, Hosts, World};
+use hosts::{Action, Delivered, Hosts};
 use outcomes::Outcomes;
 use records::Records;
-use schedule::{OtherEvent, Schedule, Subject};
+use schedule::{OtherEvent, Subject};
 use speed::foresight::Foresight;
 use speed::turns::Turns;
 pub use steps::{FlowState, Route, Steps};
@@ -65,7 +64,7 @@ pub fn run_with(
     let mut simulation = Simulation::new(setup, Box::new(recorder), speed)?;
     match simulation.run() {
         Err(RunError::Stopped(at)) if at > Time::ZERO => {
-            (simulation.clock.now, simulation.clock.end) = (at, at);
+            (simulation.env.clock.now, simulation.env.clock.end) = (at, at);
         }
         ran => ran?,
     }
@@ -75,12 +74,9 @@ pub fn run_with(
 /// One run: `new`; then `run`, or `run_until` for each step of one in steps; `outcome` is the last.
 pub(crate) struct Simulation<'a> {
     setup: &'a Setup,
-    clock: Clock,
-    schedule: Schedule,
-    network: Network,
+    env: Environment,
     hosts: Hosts<'a>,
     junctions: Junctions,
-    overlay: Option<Box<Daemons>>,
     traffic: Vec<Traffic>,
     outcomes: Outcomes<'a>,
     records: Records<'a>,
@@ -93,57 +89,54 @@ pub(crate) struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     fn run(&mut self) -> Result<(), RunError> {
         self.run_in_turns()?;
-        while let Some((at, subject)) = self.schedule.pop() {
-            if at > self.clock.end {
+        while let Some((at, subject)) = self.env.schedule.pop() {
+            if at > self.env.clock.end {
                 break;
             }
             self.event(at, subject)?;
         }
-        self.clock.now = self.clock.end;
+        self.env.clock.now = self.env.clock.end;
         Ok(())
     }
 
     /// Handles all events before this time, and reaches it. Hosts must not take turns.
     fn run_until(&mut self, limit: Time) -> Result<(), RunError> {
-        while let Some((at, subject)) = self.schedule.pop_before(limit) {
+        while let Some((at, subject)) = self.env.schedule.pop_before(limit) {
             self.event(at, subject)?;
         }
-        self.clock.now = limit;
+        self.env.clock.now = limit;
         Ok(())
     }
 
     #[inline(always)]
     fn event(&mut self, at: Time, subject: Subject) -> Result<(), RunError> {
-        debug_assert!(at >= self.clock.now, "an event at {at} after {}", self.clock.now);
-        self.clock.advance(at)?;
-        self.foresight.look(subject, &mut self.schedule.wheel, &self.network, &self.hosts.flows);
+        debug_assert!(at >= self.env.clock.now, "an event at {at} after {}", self.env.clock.now);
+        self.env.clock.advance(at)?;
+        self.foresight.look(
+            subject,
+            &mut self.env.schedule.wheel,
+            &self.env.network,
+            &self.hosts.flows,
+        );
         match subject {
             Subject::Link(link) => {
-                if let Some(packet) = self.network.on_event(at, link, &mut self.schedule) {
+                if let Some(packet) = self.env.network.on_event(at, link, &mut self.env.schedule) {
                     self.deliver(&packet);
                 }
-                if self.network.news().take_any() {
+                if self.env.network.news().take_any() {
                     self.take_news();
                 }
             }
             Subject::Timer(slot) => self.flow_timer(slot),
-            Subject::Release(link) => self.network.release(at, link, &mut self.schedule),
+            Subject::Release(link) => self.env.network.release(at, link, &mut self.env.schedule),
             Subject::Other(index) => self.other_event(index)?,
         }
-        if self.clock.events.is_multiple_of(PROGRESS_EVERY) || self.records.is_to_end {
+        if self.env.clock.events.is_multiple_of(PROGRESS_EVERY) || self.records.is_to_end {
             // Without a packet to report them with, the frames would wait until the end.
-            self.records.report_frames(at, &mut self.network);
+            self.records.report_frames(&mut self.env);
             self.report_progress(at)?;
         }
         Ok(())
-    }
-
-    /// Hosts, and what they act on.
-    #[inline(always)]
-    fn hosts(&mut self) -> (&mut Hosts<'a>, World<'_>) {
-        let (network, schedule) = (&mut self.network, &mut self.schedule);
-        let world = World { now: self.clock.now, network, schedule, overlay: &mut self.overlay };
-        (&mut self.hosts, world)
     }
 
     /// A packet has arrived at the end of its route.
@@ -152,36 +145,32 @@ impl<'a> Simulation<'a> {
         if self.junctions.has(label.generation) && self.relay(label) {
             return;
         }
-        let (hosts, mut world) = self.hosts();
-        match hosts.deliver(&mut world, label) {
+        match self.hosts.deliver(&mut self.env, label) {
             Delivered::Taken(None) => {}
             Delivered::Taken(Some(action)) => self.carry_out(action),
             Delivered::Data(slot, reply) => {
                 self.complete_if_whole(slot);
-                if reply == Reply::Later && self.network.tracer().follows(label) {
+                if reply == Reply::Later && self.env.network.tracer().follows(label) {
                     self.end_following(FollowedFate::AcknowledgedLater);
                 }
-                let (hosts, mut world) = self.hosts();
-                hosts.reply_later(&mut world, slot, label, reply);
+                self.hosts.reply_later(&mut self.env, slot, label, reply);
             }
             Delivered::Followed(slot, header) => {
-                self.end_following(FollowedFate::Acknowledged(self.clock.now, *header));
+                self.end_following(FollowedFate::Acknowledged(self.env.clock.now, *header));
                 self.pump(slot);
             }
         }
     }
 
     fn flow_timer(&mut self, slot: u32) {
-        let (hosts, mut world) = self.hosts();
-        if let Some(action) = hosts.on_timer(&mut world, slot) {
+        if let Some(action) = self.hosts.on_timer(&mut self.env, slot) {
             self.carry_out(action);
         }
     }
 
     /// Lets a flow send what it may.
     fn pump(&mut self, slot: u32) {
-        let (hosts, mut world) = self.hosts();
-        if let Some(action) = hosts.pump(&mut world, slot) {
+        if let Some(action) = self.hosts.pump(&mut self.env, slot) {
             self.carry_out(action);
         }
     }
@@ -199,14 +188,16 @@ impl<'a> Simulation<'a> {
                 }
                 Action::Complete(slot) => {
                     self.complete(slot);
-                    let (hosts, mut world) = self.hosts();
-                    hosts.rest(&mut world, slot)
+                    self.hosts.rest(&mut self.env, slot)
                 }
                 Action::Report(slot) => {
-                    let progress = self.progress(self.clock.now);
+                    let progress = self.progress(self.env.clock.now);
                     let ends = self.records.is_told_to_end(&progress);
-                    let (hosts, mut world) = self.hosts();
-                    if ends { hosts.rest(&mut world, slot) } else { hosts.pump(&mut world, slot) }
+                    if ends {
+                        self.hosts.rest(&mut self.env, slot)
+                    } else {
+                        self.hosts.pump(&mut self.env, slot)
+                    }
                 }
             };
         }
@@ -215,11 +206,10 @@ impl<'a> Simulation<'a> {
     /// Reports captured packets, and lets sockets send that have room, a packet each in turn.
     #[cold]
     fn take_news(&mut self) {
-        self.records.report_captured(self.clock.now, &mut self.network);
-        for link in self.network.news().take_unblocked() {
-            while let Some(slot) = self.hosts.next_with_room(link, &mut self.network) {
-                let (hosts, mut world) = self.hosts();
-                if let Some(action) = hosts.send_one(&mut world, slot) {
+        self.records.report_captured(&mut self.env);
+        for link in self.env.network.news().take_unblocked() {
+            while let Some(slot) = self.hosts.next_with_room(&mut self.env, link) {
+                if let Some(action) = self.hosts.send_one(&mut self.env, slot) {
                     self.carry_out(action);
                 }
             }
@@ -228,8 +218,8 @@ impl<'a> Simulation<'a> {
 
     #[cold]
     fn other_event(&mut self, index: u32) -> Result<(), RunError> {
-        let (setup, now) = (self.setup, self.clock.now);
-        match self.schedule.take(index) {
+        let (setup, now) = (self.setup, self.env.clock.now);
+        match self.env.schedule.take(index) {
             OtherEvent::Start(index) => {
                 self.start(FlowId(index), &setup.flows[index as usize], None)?;
             }
@@ -242,7 +232,7 @@ impl<'a> Simulation<'a> {
             OtherEvent::Arrive(class) => self.arrive(class as usize)?,
             OtherEvent::Change(index) => {
                 let (_, link, change) = &setup.changes[index as usize];
-                self.network.change(now, *link, change, &mut self.schedule);
+                self.env.network.change(now, *link, change, &mut self.env.schedule);
             }
             OtherEvent::Member(index) => {
                 self.member_event(setup.ensembles.events[index as usize].1)
@@ -251,11 +241,11 @@ impl<'a> Simulation<'a> {
                 self.junctions.on_timer(now, switch);
                 self.send_on(switch, None);
             }
-            OtherEvent::Follow => self.hosts.follow_asked(&mut self.network),
+            OtherEvent::Follow => self.hosts.follow_asked(&mut self.env),
             OtherEvent::Overlay(event) => self.overlay_event(event),
             OtherEvent::Sample => {
                 self.sample();
-                self.records.report_frames(now, &mut self.network);
+                self.records.report_frames(&mut self.env);
                 self.report_progress(now)?;
                 self.schedule_sample();
             }
@@ -267,9 +257,9 @@ impl<'a> Simulation<'a> {
     fn arrive(&mut self, class: usize) -> Result<(), SetupError> {
         let (spec, traffic) = (&self.setup.traffic[class], &mut self.traffic[class]);
         let arrival = traffic.arrive(spec);
-        self.schedule.later(traffic.next(spec), OtherEvent::Arrive(class as u32));
+        self.env.schedule.later(traffic.next(spec), OtherEvent::Arrive(class as u32));
         let Some(arrival) = arrival else { return Ok(()) };
-        let flow = arrival.flow(spec, traffic.count, self.clock.now);
+        let flow = arrival.flow(spec, traffic.count, self.env.clock.now);
         let id = self.outcomes.add(&flow, class);
         self.start(id, &flow, Some(class))
     }
@@ -280,14 +270,13 @@ impl<'a> Simulation<'a> {
         spec: &FlowSpec,
         class: Option<usize>,
     ) -> Result<(), SetupError> {
-        let now = self.clock.now;
-        let (hosts, mut world) = self.hosts();
-        let slot = hosts.open(&mut world, id, spec)?;
+        let now = self.env.clock.now;
+        let slot = self.hosts.open(&mut self.env, id, spec)?;
         self.records.start(now, id, spec, class);
         self.outcomes.list[id.0 as usize].started = Some(now);
         self.complete_if_whole(slot);
         if self.setup.follow.asked.is_some_and(|(flow, at)| flow == id && at <= now) {
-            self.hosts.follow_asked(&mut self.network);
+            self.hosts.follow_asked(&mut self.env);
         }
         self.pump(slot);
         Ok(())
@@ -303,10 +292,10 @@ impl<'a> Simulation<'a> {
     /// Notes that the last byte of a flow, or of a message on a link of an overlay, has arrived.
     #[cold]
     fn complete(&mut self, slot: u32) {
-        let now = self.clock.now;
+        let now = self.env.clock.now;
         let Some(flow) = self.hosts.flows.at(slot) else { return };
         if let Some(link) = flow.fed {
-            let Some(overlay) = &mut self.overlay else { return };
+            let Some(overlay) = &mut self.env.overlay else { return };
             let (node, end) = overlay.arrived(now, link, flow.receiver.delivered());
             flow.end = end;
             return self.stir(node);
@@ -316,7 +305,7 @@ impl<'a> Simulation<'a> {
         flow.passed = self.junctions.passed(id);
         // The end of a switch's part of a stream becomes known after its last byte has arrived.
         let at = if self.junctions.arrives_at_host(id) { flow.grew } else { now };
-        let paths = (&mut self.hosts.paths.routes, &mut self.network);
+        let paths = (&mut self.hosts.paths.routes, &mut self.env.network);
         let completed = self.outcomes.complete(at, flow, paths);
         self.records.recorder.flow_completed(&completed);
         for beyond in self.junctions.over_with(id, &self.outcomes.list) {
@@ -332,8 +321,8 @@ impl<'a> Simulation<'a> {
     fn end_flow(&mut self, flow: Option<Box<Flow>>) {
         let Some(mut flow) = flow else { return };
         flow.passed = self.junctions.passed(flow.id.0);
-        self.records.end(self.clock.now, &mut flow);
-        self.faults.look_at(&flow, self.clock.now);
+        self.records.end(self.env.clock.now, &mut flow);
+        self.faults.look_at(&flow, self.env.clock.now);
         self.outcomes.settle(&flow);
     }
 }

@@ -12,39 +12,39 @@ use crate::record::{FollowedFate, Progress};
 impl Simulation<'_> {
     /// Reports the followed packet, which is followed no more.
     pub(super) fn end_following(&mut self, fate: FollowedFate) {
-        let followed = self.hosts.end_following(self.clock.now, fate, &mut self.network);
+        let followed = self.hosts.end_following(&mut self.env, fate);
         self.records.report_followed(followed);
     }
 
     pub(super) fn sample(&mut self) {
-        let now = self.clock.now;
+        let now = self.env.clock.now;
         let Some(interval) = self.records.begin_sample(now) else { return };
         let flows = &mut self.hosts.flows;
-        self.records.sample_flows(now, interval, flows, &self.junctions, &mut self.faults);
-        self.records.sample_links(now, interval, &mut self.network, &mut self.schedule);
-        if let Some(overlay) = &mut self.overlay {
+        self.records.sample_flows((now, interval), flows, &self.junctions, &mut self.faults);
+        self.records.sample_links(&mut self.env, interval);
+        if let Some(overlay) = &mut self.env.overlay {
             overlay.sample(now, interval, &mut *self.records.recorder);
         }
-        self.hosts.count_losses(now, &mut self.network);
+        self.hosts.count_losses(&mut self.env);
         if self.setup.follow.in_turn {
-            let followed = self.hosts.follow_next(now, &mut self.network);
+            let followed = self.hosts.follow_next(&mut self.env);
             self.records.report_followed(followed);
         }
     }
 
     pub(super) fn schedule_sample(&mut self) {
-        let (now, end) = (self.clock.now, self.clock.end);
+        let (now, end) = (self.env.clock.now, self.env.clock.end);
         // `outcome` takes the last sample, after all events of the last instant.
         let interval = self.setup.sample_interval.filter(|i| !i.is_zero());
         let next = interval.map(|interval| now + interval).filter(|at| *at < end);
-        self.network.set_observed_at(next.unwrap_or(end));
+        self.env.network.set_observed_at(next.unwrap_or(end));
         if let Some(at) = next {
-            self.schedule.later(at, OtherEvent::Sample);
+            self.env.schedule.later(at, OtherEvent::Sample);
         }
     }
 
     pub(super) fn progress(&self, now: Time) -> Progress {
-        Progress { now, packets: self.network.in_flight(), flows: self.hosts.flows.in_use() }
+        Progress { now, packets: self.env.network.in_flight(), flows: self.hosts.flows.in_use() }
     }
 
     /// Reports the progress of the run, unless a law has broken a rule of its traits. Hosts and
@@ -57,19 +57,19 @@ impl Simulation<'_> {
     }
 
     pub(super) fn check_laws(&self) -> Result<(), RunError> {
-        self.faults.check(self.clock.now, self.setup, &self.network, &self.outcomes.list)
+        self.faults.check(&self.env, self.setup, &self.outcomes.list)
     }
 
     /// The outcome of the run, which has reached its end; to be called once.
     pub(super) fn outcome(&mut self) -> Result<Outcome, RunError> {
-        let now = self.clock.now;
+        let now = self.env.clock.now;
         if self.setup.sample_interval.is_some() {
             self.sample();
         }
-        let followed = self.hosts.give_up_following(now, &mut self.network);
+        let followed = self.hosts.give_up_following(&mut self.env);
         self.records.report_followed(followed);
-        self.records.report_frames(now, &mut self.network);
-        self.network.look_for_deadlocks(now);
+        self.records.report_frames(&mut self.env);
+        self.env.network.look_for_deadlocks(now);
         for slot in 0..self.hosts.flows.slots() {
             let Some(mut flow) = self.hosts.remove(slot) else { continue };
             flow.passed = self.junctions.passed(flow.id.0);
@@ -78,37 +78,37 @@ impl Simulation<'_> {
         }
         self.check_laws()?;
         for flow in &mut self.outcomes.list {
-            flow.clamps = self.network.clamps(flow.flow.0);
+            flow.clamps = self.env.network.clamps(flow.flow.0);
             flow.delivered = flow.delivered.saturating_sub(self.junctions.skipped(flow.flow.0));
         }
         let mut links = Vec::with_capacity(self.setup.network.links.len());
         for link in (0..self.setup.network.links.len() as u32).map(LinkId) {
-            let seen = self.network.observe(now, link, &mut self.schedule);
+            let seen = self.env.network.observe(now, link, &mut self.env.schedule);
             links.push(LinkOutcome::of(link, &seen, now));
         }
         let packets = PacketCounts {
             dropped: links.iter().map(|link| link.drops.total()).sum(),
             duplicated: links.iter().map(|link| link.disturbances.duplicated).sum(),
-            in_flight: self.network.in_flight(),
+            in_flight: self.env.network.in_flight(),
             ..self.hosts.packets
         };
-        let unbalanced = self.network.unbalanced_link();
+        let unbalanced = self.env.network.unbalanced_link();
         if !packets.are_conserved() || unbalanced.is_some() {
             return Err(RunError::NotConserved { packets, link: unbalanced });
         }
-        if let Some(overlay) = &self.overlay {
+        if let Some(overlay) = &self.env.overlay {
             overlay.check()?;
         }
         Ok(Outcome {
-            overlay: self.overlay.as_mut().map(|overlay| overlay.outcome(self.clock.end)),
+            overlay: self.env.overlay.as_mut().map(|overlay| overlay.outcome(self.env.clock.end)),
             flows: core::mem::take(&mut self.outcomes.list),
             links,
             packets,
-            events: self.clock.events,
+            events: self.env.clock.events,
             data_packets_delivered: self.hosts.data_packets,
-            ended: self.clock.end,
+            ended: self.env.clock.end,
             delays: core::mem::take(&mut self.hosts.delays),
-            deadlock: self.network.deadlock().cloned(),
+            deadlock: self.env.network.deadlock().cloned(),
         })
     }
 }

@@ -2,12 +2,12 @@
 
 use core::ops::ControlFlow;
 
+use ratewire_net::Observation;
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Network, Observation};
 use ratewire_units::{Bytes, Duration, Time};
 
+use super::environment::Environment;
 use super::faults::Faults;
-use super::schedule::Schedule;
 use crate::ensemble::Junctions;
 use crate::flow::{Flow, FlowTable};
 use crate::record::{
@@ -81,8 +81,7 @@ impl<'a> Records<'a> {
     /// Reports samples of all flows.
     pub(super) fn sample_flows(
         &mut self,
-        now: Time,
-        interval: Duration,
+        (now, interval): (Time, Duration),
         flows: &mut FlowTable,
         junctions: &Junctions,
         faults: &mut Faults,
@@ -111,15 +110,10 @@ impl<'a> Records<'a> {
     }
 
     /// Reports samples of the sampled links.
-    pub(super) fn sample_links(
-        &mut self,
-        now: Time,
-        interval: Duration,
-        network: &mut Network,
-        schedule: &mut Schedule,
-    ) {
+    pub(super) fn sample_links(&mut self, env: &mut Environment, interval: Duration) {
+        let now = env.clock.now;
         for (link, before) in &mut self.sampled {
-            let seen = network.observe(now, *link, schedule);
+            let seen = env.network.observe(now, *link, &mut env.schedule);
             let sample = LinkSample::of(*link, before, &seen, now, interval);
             self.recorder.link_sample(&sample);
             *before = seen;
@@ -127,12 +121,12 @@ impl<'a> Records<'a> {
     }
 
     /// Reports captured packets.
-    pub(super) fn report_captured(&mut self, now: Time, network: &mut Network) {
-        let mut captured = network.news().take_captured();
+    pub(super) fn report_captured(&mut self, env: &mut Environment) {
+        let mut captured = env.network.news().take_captured();
         // Packets on their way to lagging hosts are captured later than others.
         captured.sort_by_key(|packet| packet.at);
         if !captured.is_empty() {
-            self.report_frames(now, network);
+            self.report_frames(env);
         }
         for packet in captured {
             let flow = FlowId(packet.label.generation);
@@ -141,8 +135,8 @@ impl<'a> Records<'a> {
     }
 
     /// Reports frames that captured links have carried or obeyed.
-    pub(super) fn report_frames(&mut self, now: Time, network: &mut Network) {
-        for frame in network.news().take_frames(now) {
+    pub(super) fn report_frames(&mut self, env: &mut Environment) {
+        for frame in env.network.news().take_frames(env.clock.now) {
             self.recorder.frame(&frame);
         }
     }

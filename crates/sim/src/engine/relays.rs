@@ -16,19 +16,18 @@ impl Simulation<'_> {
         if self.hosts.flows.get(label.flow, label.generation).is_none() {
             return false; // The flow has ended here.
         }
-        let is_ack = matches!(self.network.content(label).body, Body::Ack { .. });
+        let is_ack = matches!(self.env.network.content(label).body, Body::Ack { .. });
         let place = self.junctions.place(label.generation, is_ack);
-        let is_followed = place.is_some() && self.network.tracer().follows(label);
+        let is_followed = place.is_some() && self.env.network.tracer().follows(label);
         if is_followed {
-            self.network.tracer_mut().hand_on();
+            self.env.network.tracer_mut().hand_on();
         }
-        let (hosts, mut world) = self.hosts();
         let Some(place) = place else {
-            hosts.note_growth(&world, label);
+            self.hosts.note_growth(&self.env, label);
             return false;
         };
-        let now = world.now;
-        let (content, ack) = hosts.take(&mut world, label);
+        let now = self.env.clock.now;
+        let (content, ack) = self.hosts.take(&mut self.env, label);
         self.junctions.receive(now, place, &content, ack.as_ref(), label.ecn == Ecn::Marked);
         let mut followed = None;
         if is_followed {
@@ -47,14 +46,13 @@ impl Simulation<'_> {
         let mut out = core::mem::take(&mut self.junctions.out);
         for (i, output) in out.drain(..).enumerate() {
             let Some(id) = self.junctions.flow_of(switch, &output) else { continue };
-            let (hosts, mut world) = self.hosts();
-            if let Some(slot) = hosts.forward(&mut world, id, output, followed == Some(i)) {
+            if let Some(slot) = self.hosts.forward(&mut self.env, id, output, followed == Some(i)) {
                 self.complete(slot);
             }
         }
         self.junctions.out = out;
         if let Some(due) = self.junctions.next_timer(switch) {
-            self.schedule.later(due, OtherEvent::Switch(switch));
+            self.env.schedule.later(due, OtherEvent::Switch(switch));
         }
     }
 
@@ -65,15 +63,15 @@ impl Simulation<'_> {
                     let flow = self.hosts.abandon(id);
                     self.end_flow(flow);
                 }
-                self.junctions.fail(self.clock.now, junction, member);
+                self.junctions.fail(self.env.clock.now, junction, member);
                 self.send_on(junction, None);
             }
             MemberEvent::Recover { junction, member } => {
                 self.junctions.recover(junction, member);
                 for id in self.junctions.edge(junction, member) {
                     let spec = &self.setup.flows[id as usize];
-                    let runs = spec.start <= self.clock.now
-                        && spec.stop.is_none_or(|stop| stop > self.clock.now);
+                    let runs = spec.start <= self.env.clock.now
+                        && spec.stop.is_none_or(|stop| stop > self.env.clock.now);
                     if runs && self.hosts.slots[id as usize].is_none() {
                         self.open_again(id);
                     }
@@ -89,15 +87,15 @@ impl Simulation<'_> {
     }
 
     pub(super) fn overlay_event(&mut self, event: OverlayEvent) {
-        let Some(overlay) = &mut self.overlay else { return };
-        let next = overlay.on_event(self.clock.now, event);
+        let Some(overlay) = &mut self.env.overlay else { return };
+        let next = overlay.on_event(self.env.clock.now, event);
         for id in next.close {
             let flow = self.hosts.abandon(id as u32);
             self.end_flow(flow);
         }
         next.open.into_iter().for_each(|id| self.open_again(id as u32));
         if let Some((at, event)) = next.later {
-            self.schedule.later(at, OtherEvent::Overlay(event));
+            self.env.schedule.later(at, OtherEvent::Overlay(event));
         }
         next.nodes.for_each(|node| self.stir(node));
     }
@@ -105,11 +103,11 @@ impl Simulation<'_> {
     /// After an action of an overlay's node: delivers what it has for its clients, sends its
     /// messages over its links, and sets its timer.
     pub(super) fn stir(&mut self, node: usize) {
-        let now = self.clock.now;
-        if let Some(overlay) = &mut self.overlay {
+        let now = self.env.clock.now;
+        if let Some(overlay) = &mut self.env.overlay {
             overlay.deliver(now, node);
         }
-        while let Some(overlay) = &mut self.overlay
+        while let Some(overlay) = &mut self.env.overlay
             && let Some(flow) = overlay.poll_flow(node)
         {
             // A link that has not started yet finds its messages when it starts.
@@ -117,20 +115,19 @@ impl Simulation<'_> {
                 self.pump(slot);
             }
         }
-        if let Some(overlay) = &mut self.overlay
+        if let Some(overlay) = &mut self.env.overlay
             && let Some(due) = overlay.next_timer(now, node)
         {
             let event = OverlayEvent::Node(node as u32);
-            self.schedule.later(due, OtherEvent::Overlay(event));
+            self.env.schedule.later(due, OtherEvent::Overlay(event));
         }
     }
 
     /// Opens the ends of a listed flow again.
     fn open_again(&mut self, id: u32) {
         let spec = &self.setup.flows[id as usize];
-        let (hosts, mut world) = self.hosts();
         // The flow's routes were found when it first started.
-        let Ok(slot) = hosts.open(&mut world, FlowId(id), spec) else { return };
+        let Ok(slot) = self.hosts.open(&mut self.env, FlowId(id), spec) else { return };
         self.pump(slot);
     }
 }

@@ -100,7 +100,7 @@ impl Steps {
 
     /// Time that the run has reached.
     pub fn now(&self) -> Time {
-        self.0.with_dependent(|_, run| run.clock.now)
+        self.0.with_dependent(|_, run| run.env.clock.now)
     }
 
     /// Runs up to a time, before everything that happens at that time; at most to the end of the
@@ -110,8 +110,8 @@ impl Steps {
     /// As [`run`](crate::run), except for what is only known at the end.
     pub fn run_until(&mut self, at: Time) -> Result<(), RunError> {
         self.0.with_dependent_mut(|_, run| {
-            let at = at.min(run.clock.end);
-            if at > run.clock.now { run.run_until(at) } else { Ok(()) }
+            let at = at.min(run.env.clock.end);
+            if at > run.env.clock.now { run.run_until(at) } else { Ok(()) }
         })
     }
 
@@ -125,7 +125,7 @@ impl Steps {
     pub fn link(&mut self, link: LinkId) -> Option<Observation> {
         self.0.with_dependent_mut(|setup, run| {
             setup.network.links.get(link.index())?;
-            Some(run.network.glance(run.clock.now, link, &mut run.schedule))
+            Some(run.env.network.glance(run.env.clock.now, link, &mut run.env.schedule))
         })
     }
 
@@ -135,7 +135,7 @@ impl Steps {
     /// When there is no link of this number.
     pub fn change(&mut self, link: LinkId, change: &Change) {
         self.0.with_dependent_mut(|_, run| {
-            run.network.change(run.clock.now, link, change, &mut run.schedule);
+            run.env.network.change(run.env.clock.now, link, change, &mut run.env.schedule);
         });
     }
 

@@ -1,9 +1,9 @@
 //! Follows packets, to explain what limited their flows' rates.
 
-use ratewire_net::Network;
 use ratewire_units::{Bytes, Time};
 
 use super::Hosts;
+use crate::engine::environment::Environment;
 use crate::record::{FlowId, Followed, FollowedFate};
 
 /// No slot.
@@ -64,11 +64,11 @@ impl Hosts<'_> {
     /// Starts following the flow asked about; no other flow is followed until its packet has been
     /// answered.
     #[cold]
-    pub(crate) fn follow_asked(&mut self, network: &mut Network) {
+    pub(crate) fn follow_asked(&mut self, env: &mut Environment) {
         if let Some((flow, _)) = self.setup.follow.asked
             && let Some(slot) = self.slot_of(flow.0)
         {
-            network.tracer_mut().take_trail();
+            env.network.tracer_mut().take_trail();
             self.following =
                 Following { slot, asked: true, packet: None, turn: self.following.turn };
         }
@@ -77,12 +77,12 @@ impl Hosts<'_> {
     /// Starts following the next listed flow, unless a packet is still being followed. Returns the
     /// packet that was followed before and not acknowledged.
     #[cold]
-    pub(crate) fn follow_next(&mut self, now: Time, network: &mut Network) -> Option<Followed> {
-        let underway = self.following.packet.is_some() && network.tracer().is_busy();
+    pub(crate) fn follow_next(&mut self, env: &mut Environment) -> Option<Followed> {
+        let underway = self.following.packet.is_some() && env.network.tracer().is_busy();
         if underway || self.following.asked {
             return None;
         }
-        let before = self.give_up_following(now, network);
+        let before = self.give_up_following(env);
         let listed = self.setup.flows.len().min(self.setup.sampled_flows as usize) as u32;
         let turn = (self.following.turn + 1).min(listed);
         let next = (turn..listed).chain(0..turn).find_map(|id| Some((id, self.slot_of(id)?)));
@@ -102,11 +102,10 @@ impl Hosts<'_> {
     #[cold]
     pub(crate) fn end_following(
         &mut self,
-        now: Time,
+        env: &mut Environment,
         fate: FollowedFate,
-        network: &mut Network,
     ) -> Option<Followed> {
-        let trail = network.tracer_mut().take_trail()?;
+        let trail = env.network.tracer_mut().take_trail()?;
         let Packet { flow, asked, sent, size } = self.following.packet.take()?;
         let slot = self.slot_of(flow.0)?;
         let of = self.flows.at(slot)?;
@@ -115,7 +114,7 @@ impl Hosts<'_> {
             asked,
             sent,
             size: Bytes::new(u64::from(size)),
-            trail: trail.until(now),
+            trail: trail.until(env.clock.now),
             fate,
             kept_by: of.sender.kept_by(),
             blocked: of.blocked,
@@ -127,14 +126,10 @@ impl Hosts<'_> {
     }
 
     /// Ends following; the followed packet, if there is one, was not acknowledged.
-    pub(crate) fn give_up_following(
-        &mut self,
-        now: Time,
-        network: &mut Network,
-    ) -> Option<Followed> {
-        let is_underway = network.tracer().is_busy();
+    pub(crate) fn give_up_following(&mut self, env: &mut Environment) -> Option<Followed> {
+        let is_underway = env.network.tracer().is_busy();
         let fate = if is_underway { FollowedFate::Underway } else { FollowedFate::Lost };
-        let followed = self.end_following(now, fate, network);
+        let followed = self.end_following(env, fate);
         self.following.packet = None;
         followed
     }

@@ -5,8 +5,9 @@ use ratewire_net::Network;
 use ratewire_net::random::stream;
 use ratewire_net::spec::{LinkId, Sockets};
 
-use super::{Hosts, World};
+use super::Hosts;
 use crate::SetupError;
+use crate::engine::environment::Environment;
 use crate::flow::{Flow, Start};
 use crate::jitter::FlowJitter;
 use crate::record::FlowId;
@@ -20,15 +21,17 @@ impl Hosts<'_> {
     /// An error if there is no route from one to the other, or back.
     pub(crate) fn open(
         &mut self,
-        world: &mut World<'_>,
+        env: &mut Environment,
         id: FlowId,
         spec: &FlowSpec,
     ) -> Result<u32, SetupError> {
-        let forward = self.paths.routes.get(world.network, spec.from, spec.to, u64::from(id.0))?;
-        let reverse = self.paths.routes.get(world.network, spec.to, spec.from, u64::from(id.0))?;
+        let forward =
+            self.paths.routes.get(&mut env.network, spec.from, spec.to, u64::from(id.0))?;
+        let reverse =
+            self.paths.routes.get(&mut env.network, spec.to, spec.from, u64::from(id.0))?;
         let own = &self.setup.network.links[forward.first.index()];
         let mut flow = Flow::new(Start {
-            now: world.now,
+            now: env.clock.now,
             id,
             law: spec.law,
             laws: &self.setup.laws,
@@ -44,10 +47,10 @@ impl Hosts<'_> {
             back_link: reverse.first,
             paused: own.pause.is_some(),
             waits_for_room: own.driver.sockets != Sockets::Drop,
-            knowledge: self.knowledge(spec, forward.first, world.network),
-            fed: world.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),
+            knowledge: self.knowledge(spec, forward.first, &mut env.network),
+            fed: env.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),
         });
-        if self.setup.ensembles.holds(id.0, world.now) {
+        if self.setup.ensembles.holds(id.0, env.clock.now) {
             flow.sender.hold();
         }
         let slot = self.flows.insert(flow);

@@ -11,29 +11,19 @@ mod sending;
 mod waits;
 
 use ratewire_laws::Header;
-use ratewire_net::{Body, Ecn, Label, Network};
+use ratewire_net::{Body, Ecn, Label};
 use ratewire_transport::Reply;
 use ratewire_units::{Bytes, Time};
 
-use super::schedule::Schedule;
+use super::environment::Environment;
 use crate::delays::AllDelays;
 use crate::flow::FlowTable;
 use crate::outcome::PacketCounts;
-use crate::overlay::Daemons;
 use crate::routes::RouteTable;
 use crate::setup::Setup;
 use following::Following;
 use paths::Paths;
 use waits::Waits;
-
-/// What hosts act on.
-pub(super) struct World<'w> {
-    pub(super) now: Time,
-    pub(super) network: &'w mut Network,
-    pub(super) schedule: &'w mut Schedule,
-    /// The applications of flows that are links of an overlay.
-    pub(super) overlay: &'w mut Option<Box<Daemons>>,
-}
 
 /// What is to be done about a flow, by its slot, after it has sent what it could.
 #[derive(Clone, Copy, Debug)]
@@ -106,69 +96,69 @@ impl<'a> Hosts<'a> {
 
     /// Processes a packet that has arrived at its host.
     #[inline]
-    pub(super) fn deliver(&mut self, world: &mut World<'_>, label: &Label) -> Delivered {
-        let now = world.now;
+    pub(super) fn deliver(&mut self, env: &mut Environment, label: &Label) -> Delivered {
+        let now = env.clock.now;
         #[cfg(test)]
         self.acts.push(now);
         self.packets.delivered += 1;
         let slot = label.flow;
-        let content = world.network.content(label);
+        let content = env.network.content(label);
         let Some(flow) = self.flows.get(slot, label.generation) else {
             self.data_packets += u64::from(matches!(content.body, Body::Data { .. }));
-            world.network.remove(label);
+            env.network.remove(label);
             return Delivered::Taken(None);
         };
         match content.body {
             Body::Ack { .. } => {
                 // The header is not moved: a copy would read bytes that were just written in
                 // smaller parts, which the CPU cannot forward from its stores.
-                if let Some(ack) = &mut world.network.ack(label) {
+                if let Some(ack) = &mut env.network.ack(label) {
                     if let Some(took) = flow.on_ack(now, ack, self.setup) {
                         self.delays.round_trip(now, flow.id.0, took);
                     }
-                    if world.network.tracer().follows(label) {
-                        world.network.remove(label);
+                    if env.network.tracer().follows(label) {
+                        env.network.remove(label);
                         return Delivered::Followed(slot, Box::new(ack.header));
                     }
                 }
-                world.network.remove(label);
-                Delivered::Taken(self.pump(world, slot))
+                env.network.remove(label);
+                Delivered::Taken(self.pump(env, slot))
             }
             Body::Data { offset, payload, stamp } => {
                 self.data_packets += 1;
-                if let Some(sent) = world.network.sent(label) {
+                if let Some(sent) = env.network.sent(label) {
                     self.delays.one_way(now, flow.id.0, now.since(sent));
                 }
                 let marked = label.ecn == Ecn::Marked;
                 let payload = Bytes::new(u64::from(payload));
                 let flow = if flow.receiver.answers_first(marked) {
-                    self.acknowledge_waiting(world, slot);
+                    self.acknowledge_waiting(env, slot);
                     let Some(flow) = self.flows.at(slot) else { return Delivered::Taken(None) };
                     flow
                 } else {
                     flow
                 };
-                let content = world.network.content(label);
+                let content = env.network.content(label);
                 let reply =
                     flow.receiver.on_data(now, offset, payload, &content.header, marked, stamp);
-                let is_followed = reply == Reply::Later && world.network.tracer().follows(label);
+                let is_followed = reply == Reply::Later && env.network.tracer().follows(label);
                 if flow.is_whole() || is_followed {
                     return Delivered::Data(slot, reply);
                 }
-                self.reply(world, slot, label, reply);
+                self.reply(env, slot, label, reply);
                 Delivered::Taken(None)
             }
             Body::Open => {
                 let mut ack = flow.receiver.open(now, &content.header);
-                self.paths.choose(now, flow, true, self.setup, world.network);
+                self.paths.choose(now, flow, true, self.setup, &mut env.network);
                 let address = flow.back(slot, &mut ack, self.setup);
                 self.packets.sent += 1;
-                world.network.answer(now, label, &address, &ack, world.schedule);
+                env.network.answer(now, label, &address, &ack, &mut env.schedule);
                 Delivered::Taken(None)
             }
             // Modelled hosts send no real packets.
             Body::Kept(_) => {
-                world.network.remove(label);
+                env.network.remove(label);
                 Delivered::Taken(None)
             }
         }
@@ -178,28 +168,28 @@ impl<'a> Hosts<'a> {
     #[cold]
     pub(super) fn reply_later(
         &mut self,
-        world: &mut World<'_>,
+        env: &mut Environment,
         slot: u32,
         label: &Label,
         reply: Reply,
     ) {
-        self.reply(world, slot, label, reply);
+        self.reply(env, slot, label, reply);
     }
 
     #[inline(always)]
-    fn reply(&mut self, world: &mut World<'_>, slot: u32, label: &Label, reply: Reply) {
+    fn reply(&mut self, env: &mut Environment, slot: u32, label: &Label, reply: Reply) {
         match reply {
-            Reply::Now => self.acknowledge(world, slot, label),
+            Reply::Now => self.acknowledge(env, slot, label),
             Reply::Later => {
-                world.network.remove(label);
-                self.arm(world, slot);
+                env.network.remove(label);
+                self.arm(env, slot);
             }
         }
     }
 
     /// Handles a timer event of the flow in a slot.
-    pub(super) fn on_timer(&mut self, world: &mut World<'_>, slot: u32) -> Option<Action> {
-        let now = world.now;
+    pub(super) fn on_timer(&mut self, env: &mut Environment, slot: u32) -> Option<Action> {
+        let now = env.clock.now;
         let flow = self.flows.at(slot)?;
         if flow.timer_at != now {
             if flow.later_timer_at == now {
@@ -211,23 +201,23 @@ impl<'a> Hosts<'a> {
         #[cfg(test)]
         self.acts.push(now);
         if flow.receiver.deadline() <= now && flow.receiver.on_timer(now) {
-            self.acknowledge_waiting(world, slot);
+            self.acknowledge_waiting(env, slot);
         }
         let flow = self.flows.at(slot)?;
         if let Some(mut segment) = flow.sender.on_timer(now) {
             self.packets.sent += 1;
-            self.paths.choose(now, flow, false, self.setup, world.network);
+            self.paths.choose(now, flow, false, self.setup, &mut env.network);
             let address = flow.out(slot, &mut segment, self.setup);
-            world.network.send(now, &address, &segment, world.schedule);
-            flow.note_sent(world.network);
+            env.network.send(now, &address, &segment, &mut env.schedule);
+            flow.note_sent(&env.network);
         }
-        self.pump(world, slot)
+        self.pump(env, slot)
     }
 
     /// Counts packets that were dropped or lost since the last call.
-    pub(super) fn count_losses(&mut self, now: Time, network: &mut Network) {
-        for (flow, packets) in network.news().take_lost_data() {
-            self.delays.lose(now, flow, packets);
+    pub(super) fn count_losses(&mut self, env: &mut Environment) {
+        for (flow, packets) in env.network.news().take_lost_data() {
+            self.delays.lose(env.clock.now, flow, packets);
         }
     }
 }
@@ -257,7 +247,7 @@ mod tests {
             Simulation::new(&setup, Box::new(&mut recorder), Speed::full()).expect("a setup");
         simulation.run().expect("it runs");
         let round_trips = simulation.hosts.packets.sent as f64 / 2.0;
-        let each = simulation.clock.events as f64 / round_trips;
+        let each = simulation.env.clock.events as f64 / round_trips;
         assert!((6.9..7.1).contains(&each), "{each} events each");
     }
 }

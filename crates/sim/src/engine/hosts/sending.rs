@@ -3,7 +3,8 @@
 use ratewire_net::Label;
 use ratewire_units::{Bytes, Time};
 
-use super::{Action, Hosts, World};
+use super::{Action, Hosts};
+use crate::engine::environment::Environment;
 use crate::record::PROGRESS_EVERY;
 
 /// Why a sender sends no more.
@@ -19,59 +20,59 @@ enum Stops {
 impl Hosts<'_> {
     /// Sends what the flow in a slot may send now, and notes its next timer.
     #[inline]
-    pub(crate) fn pump(&mut self, world: &mut World<'_>, slot: u32) -> Option<Action> {
-        match self.send(world, slot, PROGRESS_EVERY) {
+    pub(crate) fn pump(&mut self, env: &mut Environment, slot: u32) -> Option<Action> {
+        match self.send(env, slot, PROGRESS_EVERY) {
             Stops::Done => {}
             Stops::NoRoom => self.wait_for_room(slot),
             Stops::Enough => return Some(Action::Report(slot)),
         }
-        self.rest(world, slot)
+        self.rest(env, slot)
     }
 
     /// Sends one packet of a flow whose socket waits for room.
-    pub(crate) fn send_one(&mut self, world: &mut World<'_>, slot: u32) -> Option<Action> {
-        if !matches!(self.send(world, slot, 1), Stops::Done) {
+    pub(crate) fn send_one(&mut self, env: &mut Environment, slot: u32) -> Option<Action> {
+        if !matches!(self.send(env, slot, 1), Stops::Done) {
             self.wait_for_room(slot);
         }
-        self.rest(world, slot)
+        self.rest(env, slot)
     }
 
     /// Sends up to `most` packets.
     #[inline]
-    fn send(&mut self, world: &mut World<'_>, slot: u32, most: u64) -> Stops {
-        let now = world.now;
+    fn send(&mut self, env: &mut Environment, slot: u32, most: u64) -> Stops {
+        let now = env.clock.now;
         let Some(flow) = self.flows.at(slot) else { return Stops::Done };
         flow.blocked = false;
         for _ in 0..most {
-            if flow.waits_for_room && !world.network.admits(flow.own_link, flow.packet_size) {
+            if flow.waits_for_room && !env.network.admits(flow.own_link, flow.packet_size) {
                 return Stops::NoRoom;
             }
-            flow.look_at_queue(now, slot, world.network, world.schedule);
+            flow.look_at_queue(now, slot, &mut env.network, &mut env.schedule);
             if let Some(link) = flow.fed
                 && flow.sender.unsent() < flow.sender.mss()
-                && let Some(overlay) = world.overlay
+                && let Some(overlay) = &mut env.overlay
             {
                 // Messages are fed before the sender could miss them and be taken for idle.
                 flow.end = overlay.feed(now, link, &mut flow.sender);
             }
             let Some(mut segment) = flow.sender.poll_transmit(now) else { return Stops::Done };
             self.packets.sent += 1;
-            self.paths.choose(now, flow, false, self.setup, world.network);
+            self.paths.choose(now, flow, false, self.setup, &mut env.network);
             let address = flow.out(slot, &mut segment, self.setup);
             if self.following.is_next(slot) && segment.payload > Bytes::ZERO {
                 self.following.start(now, flow.id, address.size);
-                world.network.send_followed(now, &address, &segment, world.schedule);
+                env.network.send_followed(now, &address, &segment, &mut env.schedule);
             } else {
-                world.network.send(now, &address, &segment, world.schedule);
+                env.network.send(now, &address, &segment, &mut env.schedule);
             }
-            flow.note_sent(world.network);
+            flow.note_sent(&env.network);
         }
         Stops::Enough
     }
 
     /// Notes the next timer of a flow that has sent what it could, unless it has ended.
     #[inline]
-    pub(crate) fn rest(&mut self, world: &mut World<'_>, slot: u32) -> Option<Action> {
+    pub(crate) fn rest(&mut self, env: &mut Environment, slot: u32) -> Option<Action> {
         let flow = self.flows.at(slot)?;
         if flow.end == u64::MAX
             && let Some(end) = flow.sender.stream_end()
@@ -84,39 +85,39 @@ impl Hosts<'_> {
         if flow.sender.is_done() {
             return Some(Action::Retire(slot));
         }
-        self.arm(world, slot);
+        self.arm(env, slot);
         None
     }
 
     /// Sends acknowledgements that were delayed until now.
     #[cold]
-    pub(super) fn acknowledge_waiting(&mut self, world: &mut World<'_>, slot: u32) {
+    pub(super) fn acknowledge_waiting(&mut self, env: &mut Environment, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
-        self.paths.choose(world.now, flow, true, self.setup, world.network);
-        let mut ack = flow.receiver.acknowledge(world.now);
+        self.paths.choose(env.clock.now, flow, true, self.setup, &mut env.network);
+        let mut ack = flow.receiver.acknowledge(env.clock.now);
         let address = flow.back(slot, &mut ack, self.setup);
         self.packets.sent += 1;
-        world.network.acknowledge(world.now, &address, &ack, world.schedule);
+        env.network.acknowledge(env.clock.now, &address, &ack, &mut env.schedule);
     }
 
     /// Sends the arrived packet back as its acknowledgement.
     #[inline(always)]
-    pub(super) fn acknowledge(&mut self, world: &mut World<'_>, slot: u32, label: &Label) {
+    pub(super) fn acknowledge(&mut self, env: &mut Environment, slot: u32, label: &Label) {
         let Some(flow) = self.flows.at(slot) else { return };
-        self.paths.choose(world.now, flow, true, self.setup, world.network);
-        let mut ack = flow.receiver.acknowledge(world.now);
+        self.paths.choose(env.clock.now, flow, true, self.setup, &mut env.network);
+        let mut ack = flow.receiver.acknowledge(env.clock.now);
         let address = flow.back(slot, &mut ack, self.setup);
         let waits = flow.receiver.deadline() != Time::NEVER;
         self.packets.sent += 1;
-        world.network.answer(world.now, label, &address, &ack, world.schedule);
+        env.network.answer(env.clock.now, label, &address, &ack, &mut env.schedule);
         if waits {
-            self.arm(world, slot);
+            self.arm(env, slot);
         }
     }
 
     /// Sets the timer of a flow to when it must next act.
     #[inline]
-    pub(super) fn arm(&mut self, world: &mut World<'_>, slot: u32) {
+    pub(super) fn arm(&mut self, env: &mut Environment, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
         // A blocked packet does not wait for its pace or its application.
         let sender = if flow.blocked { flow.sender.timer() } else { flow.sender.deadline() };
@@ -124,7 +125,7 @@ impl Hosts<'_> {
         if due >= flow.timer_at {
             return;
         }
-        debug_assert!(flow.later_timer_at >= world.now, "a timer that is noted was passed by");
+        debug_assert!(flow.later_timer_at >= env.clock.now, "a timer that is noted was passed by");
         let before = core::mem::replace(&mut flow.timer_at, due);
         if before != Time::NEVER {
             flow.later_timer_at = before;
@@ -134,6 +135,6 @@ impl Hosts<'_> {
             flow.timer_at = core::mem::replace(&mut flow.later_timer_at, Time::NEVER);
             return;
         }
-        world.schedule.set_timer(due, slot);
+        env.schedule.set_timer(due, slot);
     }
 }

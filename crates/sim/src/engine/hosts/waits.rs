@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_net::Network;
 use ratewire_net::random::stream;
 use ratewire_net::spec::{LinkId, Sockets};
 
 use super::Hosts;
+use crate::engine::environment::Environment;
 
 /// A waiting flow: its slot and number.
 type Waiting = (u32, u32);
@@ -60,11 +60,11 @@ impl Hosts<'_> {
     }
 
     /// The next socket that waits for a link, by its slot, while the link has room.
-    pub(crate) fn next_with_room(&mut self, link: LinkId, network: &mut Network) -> Option<u32> {
+    pub(crate) fn next_with_room(&mut self, env: &mut Environment, link: LinkId) -> Option<u32> {
         let how = self.setup.network.links[link.index()].driver.sockets;
         while let Some((slot, id)) = self.waits.next(link, how) {
             let Some(flow) = self.flows.get(slot, id) else { continue };
-            if network.admits(link, flow.packet_size) {
+            if env.network.admits(link, flow.packet_size) {
                 flow.in_line = false;
                 return Some(slot);
             }

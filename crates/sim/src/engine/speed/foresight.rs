@@ -276,7 +276,7 @@ mod tests {
         let mut simulation =
             Simulation::new(setup, Box::new(&mut recorder), speed).expect("a setup");
         if share {
-            simulation.network.use_delay_lines();
+            simulation.env.network.use_delay_lines();
         }
         simulation.foresight.looks = looks;
         simulation.foresight.scouts = looks;

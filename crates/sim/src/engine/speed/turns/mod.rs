@@ -13,8 +13,8 @@ use ratewire_net::{Label, Network};
 use ratewire_units::{Duration, Time};
 
 use crate::engine::Simulation;
-use crate::engine::clock::Clock;
-use crate::engine::schedule::{Schedule, Subject};
+use crate::engine::environment::Environment;
+use crate::engine::schedule::Subject;
 use crate::error::RunError;
 use crate::record::PROGRESS_EVERY;
 use crate::routes::RouteTable;
@@ -126,22 +126,20 @@ impl Simulation<'_> {
         let mut agenda: Vec<Due> = Vec::new();
         let looks_ahead = self.foresight.is_on();
         while let Some(turns) = &self.turns {
-            let next = self.schedule.next_time();
+            let next = self.env.schedule.next_time();
             let of_hosts = agenda.first().map_or(Time::NEVER, Due::time);
-            let start = next.min(of_hosts).min(self.network.host_lag().next_for_hosts());
-            let start = start.max(self.schedule.hosts_until());
-            if start > self.clock.end {
+            let start = next.min(of_hosts).min(self.env.network.host_lag().next_for_hosts());
+            let start = start.max(self.env.schedule.hosts_until());
+            if start > self.env.clock.end {
                 break;
             }
-            let limit = (start + turns.lag).min(self.clock.end + Duration::from_ps(1));
-            let before = self.clock.events;
-            self.network.host_lag().hosts_are_at(start);
+            let limit = (start + turns.lag).min(self.env.clock.end + Duration::from_ps(1));
+            let before = self.env.clock.events;
+            self.env.network.host_lag().hosts_are_at(start);
             let limits = (limit, before + turns.most_events);
-            let parts = (&mut self.clock, &mut self.network, &mut self.schedule);
-            let (until, other) = network_turn(parts, limits, looks_ahead, &mut agenda)?;
-            let parts = (&mut self.clock, &mut self.network, &mut self.schedule);
-            complete_agenda(parts, until, &mut agenda);
-            if self.network.news().take_any() {
+            let (until, other) = network_turn(&mut self.env, limits, looks_ahead, &mut agenda)?;
+            complete_agenda(&mut self.env, until, &mut agenda);
+            if self.env.network.news().take_any() {
                 self.take_news();
             }
             // Tasks due at exactly this time are done together with all others of that time,
@@ -149,15 +147,15 @@ impl Simulation<'_> {
             let due = agenda.partition_point(|due| due.time() < until);
             self.hosts_turn(&agenda[..due], until, looks_ahead)?;
             agenda.drain(..due);
-            let events = self.clock.events - before;
+            let events = self.env.clock.events - before;
             if let Some(event) = other {
-                self.clock.advance(until)?;
+                self.env.clock.advance(until)?;
                 self.other_event(event)?;
             }
-            if before / PROGRESS_EVERY != self.clock.events / PROGRESS_EVERY
+            if before / PROGRESS_EVERY != self.env.clock.events / PROGRESS_EVERY
                 || self.records.is_to_end
             {
-                self.report_progress(until.min(self.clock.end))?;
+                self.report_progress(until.min(self.env.clock.end))?;
             }
             if let Some(turns) = &mut self.turns
                 && until == limit
@@ -165,8 +163,8 @@ impl Simulation<'_> {
             {
                 // Hosts have caught up.
                 self.turns = None;
-                self.schedule.end_lag();
-                self.network.host_lag().end(&mut self.schedule);
+                self.env.schedule.end_lag();
+                self.env.network.host_lag().end(&mut self.env.schedule);
             }
         }
         Ok(())
@@ -181,11 +179,11 @@ impl Simulation<'_> {
     ) -> Result<(), RunError> {
         for step in 0..agenda.len() + AGENDA_LEAD {
             if looks_ahead {
-                look_at_agenda(agenda, step, self.network.look_ahead(), &self.hosts.flows);
+                look_at_agenda(agenda, step, self.env.network.look_ahead(), &self.hosts.flows);
             }
             let Some(due) = agenda.get(step.wrapping_sub(AGENDA_LEAD)) else { continue };
             self.let_timers_go_off(due.time())?;
-            self.clock.now = due.time();
+            self.env.clock.now = due.time();
             match due {
                 Due::Packet(label) => self.deliver(label),
                 Due::Timer(_, slot) => self.flow_timer(*slot),
@@ -197,8 +195,8 @@ impl Simulation<'_> {
     /// Handles timers before this time that were set after the agenda was made.
     #[inline]
     fn let_timers_go_off(&mut self, before: Time) -> Result<(), RunError> {
-        while let Some((at, slot)) = self.schedule.next_soon(before) {
-            self.clock.advance(at)?;
+        while let Some((at, slot)) = self.env.schedule.next_soon(before) {
+            self.env.clock.advance(at)?;
             self.flow_timer(slot);
         }
         Ok(())
@@ -211,31 +209,31 @@ impl Simulation<'_> {
 /// Not inlined: code inlined in two loops of one function suits neither.
 #[inline(never)]
 fn network_turn(
-    (clock, network, schedule): (&mut Clock, &mut Network, &mut Schedule),
+    env: &mut Environment,
     (limit, most): (Time, u64),
     looks_ahead: bool,
     agenda: &mut Vec<Due>,
 ) -> Result<(Time, Option<u32>), RunError> {
-    while let Some((at, subject)) = schedule.pop_before(limit) {
+    while let Some((at, subject)) = env.schedule.pop_before(limit) {
         let link = match subject {
             Subject::Link(link) => link,
             Subject::Release(link) => {
-                clock.advance(at)?;
-                network.release(at, link, schedule);
+                env.clock.advance(at)?;
+                env.network.release(at, link, &mut env.schedule);
                 continue;
             }
             Subject::Other(event) => return Ok((at, Some(event))),
             Subject::Timer(_) => unreachable!("timers of lagging hosts are not on the wheel"),
         };
-        clock.advance(at)?;
+        env.clock.advance(at)?;
         if looks_ahead {
-            look_at_link(link, network.look_ahead());
+            look_at_link(link, env.network.look_ahead());
         }
-        if let Some(label) = network.on_event(at, link, schedule) {
+        if let Some(label) = env.network.on_event(at, link, &mut env.schedule) {
             debug_assert_eq!(label.arrived(), at);
             agenda.push(Due::Packet(label));
         }
-        if clock.events >= most {
+        if env.clock.events >= most {
             return Ok((at, None));
         }
     }
@@ -243,17 +241,13 @@ fn network_turn(
 }
 
 /// Adds tasks of hosts before this time that had no event.
-fn complete_agenda(
-    (clock, network, schedule): (&mut Clock, &mut Network, &mut Schedule),
-    until: Time,
-    agenda: &mut Vec<Due>,
-) {
+fn complete_agenda(env: &mut Environment, until: Time, agenda: &mut Vec<Due>) {
     let told = agenda.len();
-    network.host_lag().take_for_hosts(until, |label| agenda.push(Due::Packet(label)));
-    while let Some((at, slot)) = schedule.pop_timer(until) {
+    env.network.host_lag().take_for_hosts(until, |label| agenda.push(Due::Packet(label)));
+    while let Some((at, slot)) = env.schedule.pop_timer(until) {
         agenda.push(Due::Timer(at, slot));
     }
-    clock.events += (agenda.len() - told) as u64;
+    env.clock.events += (agenda.len() - told) as u64;
     // The agenda consists of a few sorted runs, which the sort merges.
     agenda.sort_by_key(Due::time);
 }
