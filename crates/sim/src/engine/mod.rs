@@ -191,8 +191,7 @@ impl<'a> Simulation<'a> {
                     self.hosts.rest(&mut self.env, slot)
                 }
                 Action::Report(slot) => {
-                    let progress = self.progress(self.env.clock.now);
-                    let ends = self.records.is_told_to_end(&progress);
+                    let ends = self.records.is_told_to_end(&self.env, &self.hosts);
                     if ends {
                         self.hosts.rest(&mut self.env, slot)
                     } else {

@@ -7,7 +7,7 @@ use super::Simulation;
 use super::schedule::OtherEvent;
 use crate::error::RunError;
 use crate::outcome::{LinkOutcome, Outcome, PacketCounts};
-use crate::record::{FollowedFate, Progress};
+use crate::record::FollowedFate;
 
 impl Simulation<'_> {
     /// Reports the followed packet, which is followed no more.
@@ -17,19 +17,8 @@ impl Simulation<'_> {
     }
 
     pub(super) fn sample(&mut self) {
-        let now = self.env.clock.now;
-        let Some(interval) = self.records.begin_sample(now) else { return };
-        let flows = &mut self.hosts.flows;
-        self.records.sample_flows((now, interval), flows, &self.junctions, &mut self.faults);
-        self.records.sample_links(&mut self.env, interval);
-        if let Some(overlay) = &mut self.env.overlay {
-            overlay.sample(now, interval, &mut *self.records.recorder);
-        }
-        self.hosts.count_losses(&mut self.env);
-        if self.setup.follow.in_turn {
-            let followed = self.hosts.follow_next(&mut self.env);
-            self.records.report_followed(followed);
-        }
+        let faults = &mut self.faults;
+        self.records.sample(&mut self.env, &mut self.hosts, &self.junctions, faults);
     }
 
     pub(super) fn schedule_sample(&mut self) {
@@ -43,17 +32,12 @@ impl Simulation<'_> {
         }
     }
 
-    pub(super) fn progress(&self, now: Time) -> Progress {
-        Progress { now, packets: self.env.network.in_flight(), flows: self.hosts.flows.in_use() }
-    }
-
     /// Reports the progress of the run, unless a law has broken a rule of its traits. Hosts and
     /// network must have reached this time: the run may end.
     pub(super) fn report_progress(&mut self, now: Time) -> Result<(), RunError> {
         self.check_laws()?;
-        let progress = self.progress(now);
-        let goes_on = self.records.report_progress(&progress).is_continue();
-        if goes_on { Ok(()) } else { Err(RunError::Stopped(now)) }
+        let told = self.records.report_progress(now, &self.env, &self.hosts);
+        if told.is_continue() { Ok(()) } else { Err(RunError::Stopped(now)) }
     }
 
     pub(super) fn check_laws(&self) -> Result<(), RunError> {

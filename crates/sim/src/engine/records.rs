@@ -4,12 +4,13 @@ use core::ops::ControlFlow;
 
 use ratewire_net::Observation;
 use ratewire_net::spec::LinkId;
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Time};
 
 use super::environment::Environment;
 use super::faults::Faults;
+use super::hosts::Hosts;
 use crate::ensemble::Junctions;
-use crate::flow::{Flow, FlowTable};
+use crate::flow::Flow;
 use crate::record::{
     ArrivingSample, FlowId, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Progress,
     Recorder,
@@ -71,33 +72,31 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Begins a sample; returns the time since the last one, if there is any.
-    pub(super) fn begin_sample(&mut self, now: Time) -> Option<Duration> {
-        let interval = now.since(self.last_sample);
-        self.last_sample = now;
-        (!interval.is_zero()).then_some(interval)
-    }
-
-    /// Reports samples of all flows.
-    pub(super) fn sample_flows(
+    /// Reports what has happened since the last sample, if time has passed.
+    pub(super) fn sample(
         &mut self,
-        (now, interval): (Time, Duration),
-        flows: &mut FlowTable,
+        env: &mut Environment,
+        hosts: &mut Hosts<'_>,
         junctions: &Junctions,
         faults: &mut Faults,
     ) {
-        for ended in self.ended.drain(..) {
-            self.recorder.flow_sample(&FlowSample { at: now, interval, ..ended });
+        let at = env.clock.now;
+        let interval = at.since(core::mem::replace(&mut self.last_sample, at));
+        if interval.is_zero() {
+            return;
         }
-        for slot in 0..flows.slots() {
-            let Some(flow) = flows.at(slot) else { continue };
+        for ended in self.ended.drain(..) {
+            self.recorder.flow_sample(&FlowSample { at, interval, ..ended });
+        }
+        for slot in 0..hosts.flows.slots() {
+            let Some(flow) = hosts.flows.at(slot) else { continue };
             if flow.id.0 < self.setup.sampled_flows {
                 flow.passed = junctions.passed(flow.id.0);
-                let mut sample = flow.sample(now, interval, &self.setup.laws);
+                let mut sample = flow.sample(at, interval, &self.setup.laws);
                 if let Some(outstanding) = junctions.outstanding(flow.id.0) {
                     (sample.window, sample.in_flight) = (Bytes::MAX, Some(outstanding));
                 }
-                faults.look_at(flow, now);
+                faults.look_at(flow, at);
                 self.recorder.flow_sample(&sample);
             } else {
                 self.arrived += flow.newly_delivered();
@@ -105,18 +104,20 @@ impl<'a> Records<'a> {
         }
         if !self.setup.traffic.is_empty() {
             let delivered = core::mem::take(&mut self.arrived);
-            self.recorder.arriving_sample(&ArrivingSample { at: now, interval, delivered });
+            self.recorder.arriving_sample(&ArrivingSample { at, interval, delivered });
         }
-    }
-
-    /// Reports samples of the sampled links.
-    pub(super) fn sample_links(&mut self, env: &mut Environment, interval: Duration) {
-        let now = env.clock.now;
         for (link, before) in &mut self.sampled {
-            let seen = env.network.observe(now, *link, &mut env.schedule);
-            let sample = LinkSample::of(*link, before, &seen, now, interval);
-            self.recorder.link_sample(&sample);
+            let seen = env.network.observe(at, *link, &mut env.schedule);
+            self.recorder.link_sample(&LinkSample::of(*link, before, &seen, at, interval));
             *before = seen;
+        }
+        if let Some(overlay) = &mut env.overlay {
+            overlay.sample(at, interval, &mut *self.recorder);
+        }
+        hosts.count_losses(env);
+        if self.setup.follow.in_turn {
+            let followed = hosts.follow_next(env);
+            self.report_followed(followed);
         }
     }
 
@@ -148,17 +149,23 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Reports the progress, after which the recorder may end the run.
-    pub(super) fn report_progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+    /// Reports the progress up to this time, after which the recorder may end the run.
+    pub(super) fn report_progress(
+        &mut self,
+        now: Time,
+        env: &Environment,
+        hosts: &Hosts<'_>,
+    ) -> ControlFlow<()> {
         self.is_to_end = false;
-        self.recorder.progress(progress)
+        let (packets, flows) = (env.network.in_flight(), hosts.flows.in_use());
+        self.recorder.progress(&Progress { now, packets, flows })
     }
 
     /// Reports the progress within an event that sends many packets; returns whether the run is to
     /// end after this event.
     #[cold]
-    pub(super) fn is_told_to_end(&mut self, progress: &Progress) -> bool {
-        self.is_to_end = self.recorder.progress(progress).is_break();
+    pub(super) fn is_told_to_end(&mut self, env: &Environment, hosts: &Hosts<'_>) -> bool {
+        self.is_to_end = self.report_progress(env.clock.now, env, hosts).is_break();
         self.is_to_end
     }
 }

@@ -47,7 +47,7 @@ impl Hosts<'_> {
             back_link: reverse.first,
             paused: own.pause.is_some(),
             waits_for_room: own.driver.sockets != Sockets::Drop,
-            knowledge: self.knowledge(spec, forward.first, &mut env.network),
+            knowledge: self.knowledge(spec, forward.first, &env.network),
             fed: env.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),
         });
         if self.setup.ensembles.holds(id.0, env.clock.now) {

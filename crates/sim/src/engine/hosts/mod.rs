@@ -57,7 +57,7 @@ pub(super) struct Hosts<'a> {
     /// Slot of each flow that has started.
     pub(super) slots: Vec<Option<u32>>,
     /// Paths of their packets.
-    pub(super) paths: Paths,
+    pub(super) paths: Paths<'a>,
     waits: Waits,
     following: Following,
     pub(super) delays: AllDelays,
@@ -150,7 +150,7 @@ impl<'a> Hosts<'a> {
             }
             Body::Open => {
                 let mut ack = flow.receiver.open(now, &content.header);
-                self.paths.choose(now, flow, true, self.setup, &mut env.network);
+                self.paths.choose(flow, true, env);
                 let address = flow.back(slot, &mut ack, self.setup);
                 self.packets.sent += 1;
                 env.network.answer(now, label, &address, &ack, &mut env.schedule);
@@ -206,7 +206,7 @@ impl<'a> Hosts<'a> {
         let flow = self.flows.at(slot)?;
         if let Some(mut segment) = flow.sender.on_timer(now) {
             self.packets.sent += 1;
-            self.paths.choose(now, flow, false, self.setup, &mut env.network);
+            self.paths.choose(flow, false, env);
             let address = flow.out(slot, &mut segment, self.setup);
             env.network.send(now, &address, &segment, &mut env.schedule);
             flow.note_sent(&env.network);

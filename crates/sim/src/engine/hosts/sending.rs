@@ -57,7 +57,7 @@ impl Hosts<'_> {
             }
             let Some(mut segment) = flow.sender.poll_transmit(now) else { return Stops::Done };
             self.packets.sent += 1;
-            self.paths.choose(now, flow, false, self.setup, &mut env.network);
+            self.paths.choose(flow, false, env);
             let address = flow.out(slot, &mut segment, self.setup);
             if self.following.is_next(slot) && segment.payload > Bytes::ZERO {
                 self.following.start(now, flow.id, address.size);
@@ -93,7 +93,7 @@ impl Hosts<'_> {
     #[cold]
     pub(super) fn acknowledge_waiting(&mut self, env: &mut Environment, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
-        self.paths.choose(env.clock.now, flow, true, self.setup, &mut env.network);
+        self.paths.choose(flow, true, env);
         let mut ack = flow.receiver.acknowledge(env.clock.now);
         let address = flow.back(slot, &mut ack, self.setup);
         self.packets.sent += 1;
@@ -104,7 +104,7 @@ impl Hosts<'_> {
     #[inline(always)]
     pub(super) fn acknowledge(&mut self, env: &mut Environment, slot: u32, label: &Label) {
         let Some(flow) = self.flows.at(slot) else { return };
-        self.paths.choose(env.clock.now, flow, true, self.setup, &mut env.network);
+        self.paths.choose(flow, true, env);
         let mut ack = flow.receiver.acknowledge(env.clock.now);
         let address = flow.back(slot, &mut ack, self.setup);
         let waits = flow.receiver.deadline() != Time::NEVER;
