@@ -153,7 +153,7 @@ impl<'a> Simulation<'a> {
                 if reply == Reply::Later && self.env.network.tracer().follows(label) {
                     self.end_following(FollowedFate::AcknowledgedLater);
                 }
-                self.hosts.reply_later(&mut self.env, slot, label, reply);
+                self.hosts.reply(&mut self.env, slot, label, reply);
             }
             Delivered::Followed(slot, header) => {
                 self.end_following(FollowedFate::Acknowledged(self.env.clock.now, *header));

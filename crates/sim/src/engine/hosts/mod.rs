@@ -43,7 +43,7 @@ pub(super) enum Delivered {
     /// Nothing more; its flow may have an action.
     Taken(Option<Action>),
     /// Data that may complete the flow in this slot, or are followed: note that, then
-    /// [`Hosts::reply_later`].
+    /// [`Hosts::reply`].
     Data(u32, Reply),
     /// An acknowledgement that is followed, with its header: note that, then [`Hosts::pump`].
     Followed(u32, Box<Header>),
@@ -164,20 +164,9 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Replies to data that have arrived for the flow in a slot, after [`Delivered::Data`].
-    #[cold]
-    pub(super) fn reply_later(
-        &mut self,
-        env: &mut Environment,
-        slot: u32,
-        label: &Label,
-        reply: Reply,
-    ) {
-        self.reply(env, slot, label, reply);
-    }
-
+    /// Replies to data that have arrived for the flow in a slot.
     #[inline(always)]
-    fn reply(&mut self, env: &mut Environment, slot: u32, label: &Label, reply: Reply) {
+    pub(super) fn reply(&mut self, env: &mut Environment, slot: u32, label: &Label, reply: Reply) {
         match reply {
             Reply::Now => self.acknowledge(env, slot, label),
             Reply::Later => {
