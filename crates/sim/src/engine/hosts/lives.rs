@@ -1,15 +1,12 @@
 //! Starts and ends of the ends of flows.
 
-use rand_core::Rng;
 use ratewire_net::Network;
-use ratewire_net::random::stream;
-use ratewire_net::spec::{LinkId, Sockets};
+use ratewire_net::spec::LinkId;
 
 use super::Hosts;
 use crate::SetupError;
 use crate::engine::environment::Environment;
 use crate::flow::{Flow, Start};
-use crate::jitter::FlowJitter;
 use crate::record::FlowId;
 use crate::setup::FlowSpec;
 use crate::small_queue::{Knowledge, is_possible};
@@ -29,24 +26,13 @@ impl Hosts<'_> {
             self.paths.routes.get(&mut env.network, spec.from, spec.to, u64::from(id.0))?;
         let reverse =
             self.paths.routes.get(&mut env.network, spec.to, spec.from, u64::from(id.0))?;
-        let own = &self.setup.network.links[forward.first.index()];
         let mut flow = Flow::new(Start {
             now: env.clock.now,
             id,
-            law: spec.law,
-            laws: &self.setup.laws,
-            transport: &spec.transport,
-            app: &spec.app(self.setup.seed),
-            forward: forward.id,
-            reverse: reverse.id,
-            line_rate: forward.line_rate,
-            lie: spec.lie,
-            jitter: FlowJitter::new(self.setup, &spec.transport, &forward, id.0),
-            draw: stream(self.setup.seed, "flow", u64::from(id.0)).next_u64(),
-            own_link: forward.first,
-            back_link: reverse.first,
-            paused: own.pause.is_some(),
-            waits_for_room: own.driver.sockets != Sockets::Drop,
+            spec,
+            setup: self.setup,
+            forward,
+            reverse,
             knowledge: self.knowledge(spec, forward.first, &env.network),
             fed: env.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),
         });
