@@ -52,7 +52,7 @@ help:
 	@echo "make test    install what the tests need, then lint, test, and check every scenario"
 	@echo "make quick   lint, unit tests and quick scenarios of what a change touches, in a minute or two"
 	@echo "make bench   speed and memory, beside ns-2 and Spread where they are (apt-get install ns2; SPREAD=its daemon), nats-server,"
-	@echo "             quinn, HAProxy and nutcracker"
+	@echo "             quinn, HAProxy and nutcracker; instructions a packet where valgrind is"
 	@echo "make parity  TCPs of the simulator beside this kernel's at random points (root; some 40 minutes, goes on after a stop)"
 	@echo "make lab     the tests of kernel laws in a guest with Debian's kernel 6.12 (root; QEMU, a quarter of an hour)"
 	@echo "make package whether every crate could be published, before a release"
@@ -237,7 +237,9 @@ $(PYTHON_VENV)/ready: python/requirements-test.txt
 
 bench:
 	$(CARGO) build --profile dist -p ratewire-sim --example workload
+	$(CARGO) build --profile dist -p ratewire-scenario --example scenario_workload
 	python3 bench/peers.py target/dist/examples/workload
+	python3 bench/instructions.py target/dist/examples/workload
 	$(CARGO) bench -p ratewire-sim --bench engine
 	@$(call install,nats-server haproxy nutcracker redis-server)
 	$(MAKE) --no-print-directory dist

@@ -1,6 +1,6 @@
 # The dumbbell of `make bench` for Debian's ns-2 2.35: same links, packets and starts as ours.
 # Usage: ns2 dumbbell.tcl PROTOCOL FLOWS MBITPS RTT_MS QUEUE STAGGER_S DURATION_S
-# Prints the data packets that arrived and the CPU seconds taken.
+# Prints the data packets that arrived and the events that were scheduled.
 if {[llength $argv] != 7} {
     puts stderr "usage: ns2 dumbbell.tcl xcp|newreno|cubic FLOWS MBITPS RTT_MS QUEUE STAGGER_S DURATION_S"
     exit 2
@@ -63,10 +63,11 @@ for {set i 0} {$i < $flows} {incr i} {
 }
 
 proc finish {} {
-    global agents
+    global agents ns
     set packets 0
     foreach agent $agents { set packets [expr {$packets + [$agent set ack_]}] }
-    puts "packets $packets"
+    # An event's id is the number of events scheduled so far.
+    puts "packets $packets events [expr {[$ns at [$ns now] {}] - 1}]"
     exit 0
 }
 $ns at $duration finish

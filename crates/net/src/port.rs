@@ -205,6 +205,16 @@ impl Ports {
         }
     }
 
+    /// Whether a link's port acts on arrivals, and not as packets leave.
+    pub(crate) fn acts_on_arrival_only(&self, link: &Link) -> bool {
+        self.all.get(link.port as usize).is_some_and(|at| at.port.acts_on_arrival_only())
+    }
+
+    /// Whether headers are encoded and decoded as packets leave a port.
+    pub(crate) fn are_exact(&self) -> bool {
+        self.exact.is_some()
+    }
+
     /// The link of the first port that has done what no law may do, and what.
     pub(crate) fn fault(&self) -> Option<(LinkId, String)> {
         let mut all = self.links.iter().zip(&self.all);

@@ -7,6 +7,8 @@ use crate::spec::LinkId;
 
 /// End of a route in the table.
 const END: u32 = u32::MAX;
+/// Bit of a link in the table that packets may enter ahead ([`RouteStore::merge`]).
+const AHEAD: u32 = 1 << 31;
 
 /// A route that packets can be sent along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +27,31 @@ impl RouteId {
 #[derive(Debug, Default)]
 pub(crate) struct RouteStore {
     table: Vec<u32>,
+    /// Whether links are merged, so that no route may be added any more.
+    is_merged: bool,
+}
+
+/// The links from which packets come to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    None,
+    One(LinkId),
+    /// Several links, or a host.
+    Many,
+}
+
+/// A link's part where packets enter another link ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    None,
+    Left,
+    Entered,
 }
 
 impl RouteStore {
     /// Makes a route from these links.
     pub(crate) fn add(&mut self, links: &[LinkId]) -> RouteId {
+        assert!(!self.is_merged, "a new route may lead to a link that packets have entered ahead");
         let at = self.table.len() as u32;
         self.table.extend(links.iter().map(|l| l.0));
         self.table.push(END);
@@ -39,14 +61,14 @@ impl RouteStore {
     /// Whether a route consists of these links.
     pub(crate) fn is(&self, route: RouteId, links: &[LinkId]) -> bool {
         let at = self.table[route.0 as usize..].iter().take_while(|link| **link != END);
-        at.copied().eq(links.iter().map(|l| l.0))
+        at.map(|link| link & !AHEAD).eq(links.iter().map(|l| l.0))
     }
 
     /// The link at this place in the table; `None` at the end of a route.
     #[inline(always)]
     pub(crate) fn link_at(&self, hop: u32) -> Option<LinkId> {
         let link = self.table[hop as usize];
-        if link == END { None } else { Some(LinkId(link)) }
+        if link == END { None } else { Some(LinkId(link & !AHEAD)) }
     }
 
     /// The next link of a packet; `None` if it goes to a host.
@@ -57,7 +79,46 @@ impl RouteStore {
 
     /// The link that a packet is on.
     pub(crate) fn current(&self, label: &Label) -> LinkId {
-        LinkId(self.table[label.hop as usize - 1])
+        LinkId(self.table[label.hop as usize - 1] & !AHEAD)
+    }
+
+    /// Lets packets enter links ahead, each from the only link from which packets ever come to it,
+    /// where `may` says of these two that they may. Of three such links in a row, packets enter one
+    /// ahead. Returns the links that they enter.
+    pub(crate) fn merge(
+        &mut self,
+        links: usize,
+        may: impl Fn(LinkId, LinkId) -> bool,
+    ) -> Vec<LinkId> {
+        self.is_merged = true;
+        let mut feeders = vec![Feeder::None; links];
+        for route in self.table.split(|link| *link == END).filter(|route| !route.is_empty()) {
+            feeders[route[0] as usize] = Feeder::Many;
+            for two in route.windows(2) {
+                let (from, to) = (Feeder::One(LinkId(two[0])), &mut feeders[two[1] as usize]);
+                *to = if *to == Feeder::None || *to == from { from } else { Feeder::Many };
+            }
+        }
+        let mut part = vec![Part::None; links];
+        for (to, feeder) in (0..).map(LinkId).zip(feeders) {
+            if let Feeder::One(from) = feeder
+                && may(from, to)
+                && part[from.index()] != Part::Entered
+                && part[to.index()] == Part::None
+            {
+                (part[from.index()], part[to.index()]) = (Part::Left, Part::Entered);
+            }
+        }
+        let is_entered = |link: u32| link != END && part[link as usize] == Part::Entered;
+        self.table.iter_mut().filter(|link| is_entered(**link)).for_each(|link| *link |= AHEAD);
+        (0..links as u32).filter(|link| is_entered(*link)).map(LinkId).collect()
+    }
+
+    /// The next link of a packet, if the packet may enter it ahead.
+    #[inline(always)]
+    pub(crate) fn next_ahead(&self, label: &Label) -> Option<LinkId> {
+        let link = self.table[label.hop as usize];
+        (link & AHEAD != 0 && link != END).then_some(LinkId(link & !AHEAD))
     }
 
     /// The link before the current one; `None` if the packet was sent here.

@@ -5,7 +5,8 @@
 //! use NewReno. With `shared` the flows belong to ten pairs of hosts, otherwise each has its own
 //! hosts.
 //!
-//! Prints the delivered data packets, the events, and the bottleneck's utilisation.
+//! Prints the delivered data packets, the events, the packet transmissions over all links, and the
+//! bottleneck's utilisation.
 
 mod outside;
 
@@ -87,7 +88,11 @@ fn run(args: &[String]) -> Result<String, String> {
     let utilisation = outcome.links[0].busy.secs() / dumbbell.duration.secs();
     // With an ensemble a packet is delivered at the switch, and again at the other end.
     let packets = outcome.data_packets_delivered / if ensemble { 2 } else { 1 };
-    Ok(format!("packets {packets} events {} utilisation {utilisation:.4}", outcome.events))
+    let (events, transmissions) = (outcome.events, outcome.transmissions());
+    Ok(format!(
+        "packets {packets} events {events} transmissions {transmissions} \
+         utilisation {utilisation:.4}"
+    ))
 }
 
 /// Makes a law. `xcp-window` is XCP as in ns-2: by window, not paced, not aged. `rcp-outside` is

@@ -74,6 +74,9 @@ pub(crate) fn begin(setup: &Setup, speed: Speed, network: &mut Network, routes: 
         |config: &TransportConfig, law: usize| config.keeps_small_queues(&setup.laws[law]);
     let small: BTreeSet<LinkId> = links_of(setup, is_small).collect();
     let slow: BTreeSet<LinkId> = links(setup).collect();
+    if speed.books_departures {
+        network.book_departures(|link| changed.contains(&link));
+    }
     for &id in slow.union(&small) {
         let link = &setup.network.links[id.index()];
         // Only the host puts packets on such a link, and nothing changes it.

@@ -34,6 +34,13 @@ pub struct Outcome {
     pub overlay: Option<OverlayOutcome>,
 }
 
+impl Outcome {
+    /// Packet transmissions: each packet, data or acknowledgement, once for each link that sent it.
+    pub fn transmissions(&self) -> u64 {
+        self.links.iter().map(|link| link.packets).sum()
+    }
+}
+
 /// An overlay at the end of a run.
 #[derive(Clone, Debug)]
 pub struct OverlayOutcome {
@@ -214,7 +221,32 @@ impl LinkOutcome {
 
 #[cfg(test)]
 mod tests {
+    use ratewire_laws::AnyLaw;
+    use ratewire_transport::App;
+    use ratewire_units::Rate;
+
     use super::*;
+    use crate::dumbbell::{BOTTLENECK, Dumbbell};
+    use crate::record::NoRecorder;
+
+    #[test]
+    fn a_packet_counts_as_a_transmission_at_each_link_that_sends_it() {
+        let law = AnyLaw::new("newreno", &[]).expect("a registered law");
+        let (rate, rtt) = (Rate::from_mbps(10), Duration::from_millis(20));
+        // A queue of five packets drops the rest of a slow start.
+        for (queue, size) in [(1000, 100_000), (5, 1_000_000)] {
+            let mut setup = Dumbbell::new(law.clone(), 2, rate, rtt, queue).setup();
+            for flow in &mut setup.flows {
+                flow.app = App::sized(Bytes::new(size));
+            }
+            let outcome = crate::run(&setup, &mut NoRecorder).expect("a dumbbell runs");
+            let PacketCounts { delivered, dropped, in_flight, .. } = outcome.packets;
+            assert_eq!((in_flight, dropped > 0), (0, queue == 5));
+            // Three links for a packet that arrives, and one for those that the bottleneck drops.
+            assert_eq!(outcome.links[BOTTLENECK.0 as usize].drops.full, dropped);
+            assert_eq!(outcome.transmissions(), 3 * delivered + dropped);
+        }
+    }
 
     #[test]
     fn a_carried_message_is_as_long_as_links_had_it() {

@@ -108,6 +108,11 @@ impl RouteTable {
         self.pathfinder.is_leaf(node)
     }
 
+    /// See [`Pathfinder::has_choice`].
+    pub(crate) fn has_choice(&mut self, from: NodeId, to: NodeId) -> bool {
+        self.pathfinder.has_choice(from, to)
+    }
+
     /// Links from one node to another; `None` if there is no route.
     pub(crate) fn links(&mut self, from: NodeId, to: NodeId, flow: u64) -> Option<Vec<LinkId>> {
         self.pathfinder.path(from, to, flow)

@@ -6,6 +6,7 @@
 //! - Hosts lag behind the network, and both work in turns (`engine/speed/turns`).
 //! - Hosts put packets on their own links in advance, before their processing is over
 //!   ([`Network::let_host_process`]).
+//! - Plain links work out departures as packets arrive ([`Network::book_departures`]).
 //! - Data that coming events will need are fetched into the caches (`engine/speed/foresight.rs`).
 //!
 //! [`Speed`] says which of these a run uses. All constants are in [`tuning`].
@@ -13,6 +14,7 @@
 //! [`tuning`]: crate::tuning
 //! [`Network::use_delay_lines`]: ratewire_net::Network::use_delay_lines
 //! [`Network::let_host_process`]: ratewire_net::Network::let_host_process
+//! [`Network::book_departures`]: ratewire_net::Network::book_departures
 
 /// The means of speed that a run uses.
 ///
@@ -25,6 +27,8 @@ pub struct Speed {
     pub(crate) host_lag: HostLagging,
     pub(crate) look_ahead: bool,
     pub(crate) sends_in_advance: bool,
+    pub(crate) books_departures: bool,
+    pub(crate) merges_links: bool,
 }
 
 /// Hosts that lag behind the network.
@@ -46,6 +50,8 @@ impl Speed {
             host_lag: HostLagging::WhereMany,
             look_ahead: true,
             sends_in_advance: true,
+            books_departures: true,
+            merges_links: true,
         }
     }
 
@@ -56,12 +62,20 @@ impl Speed {
             host_lag: HostLagging::Never,
             look_ahead: false,
             sends_in_advance: false,
+            books_departures: false,
+            merges_links: false,
         }
     }
 
     /// The means of a run in steps, between which any link may change.
     pub(crate) const fn of_steps() -> Speed {
-        Speed { host_lag: HostLagging::Never, sends_in_advance: false, ..Speed::full() }
+        Speed {
+            host_lag: HostLagging::Never,
+            sends_in_advance: false,
+            books_departures: false,
+            merges_links: false,
+            ..Speed::full()
+        }
     }
 
     /// These means, without hosts that lag.

@@ -140,6 +140,9 @@ impl<P: Port<Header: PackedHeader>> Port for Part<P> {
     fn reason(&self) -> Reason {
         self.part.reason()
     }
+    fn acts_on_arrival_only(&self) -> bool {
+        self.part.acts_on_arrival_only()
+    }
     fn fault(&self) -> Option<String> {
         self.part.fault()
     }

@@ -106,6 +106,12 @@ pub trait Port {
     /// Each of [`Reason::symbols`] needs a [`Figure`](crate::Figure) of its name. Fields of the
     /// packet's header and `size`, the packet's size, have theirs.
     fn reason(&self) -> Reason;
+    /// Whether the port acts only as packets arrive: it has no timers, and departures mean nothing
+    /// to it. A simulated link then works out departures ahead of time, and leaves out
+    /// [`Port::on_departure`] of packets that wait.
+    fn acts_on_arrival_only(&self) -> bool {
+        false
+    }
     /// What the port has done that no law may do, as [`Source::fault`](super::Source::fault).
     fn fault(&self) -> Option<String> {
         None
@@ -147,6 +153,9 @@ impl<P: Port + ?Sized> Port for Box<P> {
     }
     fn reason(&self) -> Reason {
         P::reason(self)
+    }
+    fn acts_on_arrival_only(&self) -> bool {
+        P::acts_on_arrival_only(self)
     }
     fn fault(&self) -> Option<String> {
         P::fault(self)

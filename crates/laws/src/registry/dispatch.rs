@@ -423,6 +423,10 @@ macro_rules! dispatch {
             pub fn reason(&self) -> Reason {
                 match self { $(AnyPort::$variant(p) => p.reason(),)* }
             }
+            /// See [`Port::acts_on_arrival_only`].
+            pub fn acts_on_arrival_only(&self) -> bool {
+                match self { $(AnyPort::$variant(p) => p.acts_on_arrival_only(),)* }
+            }
             /// See [`Port::fault`].
             pub fn fault(&self) -> Option<String> {
                 match self { $(AnyPort::$variant(p) => p.fault(),)* }

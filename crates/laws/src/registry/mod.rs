@@ -146,6 +146,25 @@ mod tests {
         assert_eq!(size_of::<AnyPort>(), 256);
     }
 
+    #[test]
+    fn a_port_that_acts_on_arrival_only_has_no_timer_and_heeds_no_departure() {
+        let draw = crate::Draw::new(1);
+        let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1, draw };
+        let laws = list().iter().map(|info| AnyLaw::new(info.name, &[]).expect(info.name));
+        let mut ports: Vec<AnyPort> = laws.filter_map(|law| law.port(&link)).collect();
+        ports.retain(AnyPort::acts_on_arrival_only);
+        assert!(!ports.is_empty());
+        let queue = |packets| PortQueue { bytes: Bytes::new(1500) * u64::from(packets), packets };
+        for mut port in ports {
+            assert_eq!(port.next_timer(), Time::NEVER);
+            let size = Bytes::new(1500);
+            port.on_arrival(Time::from_millis(1), size, &mut Header::None, queue(70));
+            let before = alloc::format!("{port:?}");
+            port.on_departure(Time::from_millis(2), size, &mut Header::None, queue(3));
+            assert_eq!(alloc::format!("{port:?}"), before);
+        }
+    }
+
     /// A law outside this crate keeps its parts behind pointers and its header in 32 bytes, so that
     /// it does not enlarge other laws' parts.
     #[test]

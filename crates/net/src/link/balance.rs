@@ -8,7 +8,7 @@ impl Link {
     /// Packets in transmission or on the link's own wire, with copies that still arrive.
     fn flying(&self) -> u64 {
         let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
-        u64::from(self.started - self.tally.gone) + late
+        u64::from(self.started - self.gone) + late
     }
 
     fn rare_tally(&self) -> RareTally {
@@ -19,7 +19,7 @@ impl Link {
     /// end.
     pub(crate) fn is_balanced(&self, intake: u64) -> bool {
         let dropped = self.tally.dropped_full + self.rare_tally().drops();
-        let here = self.flying() + intake + u64::from(self.waiting_all());
+        let here = self.flying() + intake + u64::from(self.waiting() + self.held);
         self.arrived + self.rare_tally().duplicated == self.passed + dropped + here
     }
 
@@ -34,20 +34,27 @@ impl Link {
         t.peak_bytes_run = t.peak_bytes_run.max(t.peak_bytes);
         (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
         let (t, rare) = (&self.tally, self.rare_tally());
-        let unfinished = self.unfinished(now).min(self.busy);
+        let ahead = self.ahead(now);
+        let busy = self.busy.saturating_sub(ahead.busy);
+        let unfinished = self.unfinished(now, ahead.free).min(busy);
+        let (booked_packets, booked_bytes) = self.booked_areas(now);
         Observation {
-            busy: self.busy.saturating_sub(unfinished),
-            sent_bytes: Bytes::new(self.sent_bytes - self.unsent_bytes(unfinished)),
+            busy: busy.saturating_sub(unfinished),
+            sent_bytes: Bytes::new(
+                self.sent_bytes - ahead.bytes - self.unsent_bytes(now, unfinished, ahead.last_size),
+            ),
             sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused
-                - rare.duplicated,
+                - rare.duplicated
+                - u64::from(self.booked())
+                - ahead.packets,
             waiting_packets: waiting,
             waiting_bytes: Bytes::new(self.waiting_bytes),
             peak_packets: interval_packets,
             peak_bytes: Bytes::new(interval_bytes),
             peak_packets_run: t.peak_packets_run,
             peak_bytes_run: Bytes::new(t.peak_bytes_run),
-            area_packets: self.area_packets,
-            area_bytes: self.area_bytes,
+            area_packets: self.area_packets - booked_packets,
+            area_bytes: self.area_bytes - booked_bytes,
             dropped_full: t.dropped_full,
             dropped_early: rare.dropped_early,
             dropped_down: rare.dropped_down,
@@ -68,16 +75,16 @@ impl Link {
 
     /// Network-layer bytes counted as sent that are still to be sent, those of the packet in
     /// transmission in proportion to its time that is left.
-    fn unsent_bytes(&self, unfinished: Duration) -> u64 {
-        let (early, size) = (u64::from(self.early), u64::from(self.last_size));
-        let each = self.packet_time(self.last_size).unwrap_or(Duration::ZERO);
-        let left = unfinished.saturating_sub(each * early).min(each);
+    fn unsent_bytes(&self, now: Time, unfinished: Duration, last_size: u32) -> u64 {
+        let (size, left) = self.in_transmission(now, unfinished, last_size);
+        let each = self.packet_time(size).unwrap_or(Duration::ZERO);
         let part = match self.extra.as_ref().and_then(|extra| extra.stalled) {
-            Some(bytes) => bytes / self.on_wire(self.last_size).as_f64(),
+            Some(bytes) => bytes / self.on_wire(size).as_f64(),
             None if each.is_zero() => 0.0,
-            None => left.secs() / each.secs(),
+            None => left.min(each).secs() / each.secs(),
         };
-        early * size + (size as f64 * part) as u64
+        let booked = if self.books { self.waiting_bytes } else { 0 };
+        booked + (f64::from(size) * part) as u64
     }
 
     /// Counts a packet lost on the link.

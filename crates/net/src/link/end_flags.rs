@@ -12,6 +12,8 @@ bitflags::bitflags! {
         const PROCESSING = 1 << 3;
         /// The host may put packets on the link in advance.
         const IN_ADVANCE = 1 << 4;
+        /// Packets may enter the link ahead of time.
+        const ENTRY_AHEAD = 1 << 5;
     }
 }
 
@@ -45,6 +47,11 @@ impl EndFlags {
         self.union(EndFlags::PROCESSING).union(in_advance)
     }
 
+    /// These flags, with packets that may enter the link ahead of time.
+    pub(crate) fn with_entry_ahead(self) -> EndFlags {
+        self.union(EndFlags::ENTRY_AHEAD)
+    }
+
     #[inline]
     pub(crate) fn has_processing(self) -> bool {
         self.contains(EndFlags::PROCESSING)
@@ -60,6 +67,9 @@ impl EndFlags {
     #[inline]
     pub(crate) fn end_at_leaf(self) -> bool {
         self.contains(EndFlags::LEAF_AT_END)
+    }
+    pub(crate) fn are_entered_ahead(self) -> bool {
+        self.contains(EndFlags::ENTRY_AHEAD)
     }
     #[inline]
     pub(crate) fn end_route(self) -> bool {

@@ -17,7 +17,9 @@ use crate::queue::sorted::Sorted;
 use crate::service::TraceCursor;
 use crate::spec::{Limit, LinkSpec, MediumId, Service};
 
+mod ahead;
 mod balance;
+mod booking;
 mod bucket;
 mod duplicate;
 mod end_flags;
@@ -31,6 +33,7 @@ mod rare_parts;
 mod tally;
 mod transmission;
 
+use booking::Bookings;
 pub(crate) use duplicate::Duplicates;
 pub(crate) use end_flags::EndFlags;
 pub(crate) use line::DelayLineId;
@@ -70,10 +73,9 @@ pub(crate) struct Link {
     is_rare: bool,
     /// Properties of the link's ends.
     pub(crate) ends: EndFlags,
-    /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
-    pub(crate) early: u8,
-    /// The delay line that takes the next packet: of a link, the next that finds the link idle; of
-    /// a delay line, the next of a burst ([`crate::speed::burst`]).
+    /// Whether departures are booked as packets arrive.
+    pub(crate) books: bool,
+    /// The delay line that takes the next packet that finds the link idle.
     pub(crate) delay_line: DelayLineId,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
@@ -96,11 +98,15 @@ pub(crate) struct Link {
     pub(crate) held: u32,
     limit_packets: u32,
     pub(crate) limit_bytes: u64,
-    /// Network-layer bytes of the last packet counted as sent; each that is `early` has as many.
+    /// Network-layer bytes of the last packet counted as sent.
     pub(crate) last_size: u32,
+    /// Empty places in the FIFO, of packets dropped from its middle.
+    pub(crate) gone: u32,
     /// Time up to which the areas are summed.
     area_until: Time,
     pub(crate) tally: Tally,
+    /// Departures to come, once the link has booked one.
+    bookings: Option<Box<Bookings>>,
 }
 
 impl Link {
@@ -168,7 +174,7 @@ impl Link {
             overhead: 0,
             is_rare: false,
             ends: EndFlags::default(),
-            early: 0,
+            books: false,
             delay_line: DelayLineId::NONE,
             area_packets: 0,
             area_bytes: 0,
@@ -178,12 +184,15 @@ impl Link {
             outlet: None,
             extra: None,
             tally: Tally::default(),
+            gone: 0,
+            bookings: None,
         }
     }
 
     /// The extra parts, which are made when they are first needed.
     pub(crate) fn extra_mut(&mut self, index: u64, seed: u64) -> &mut RareParts {
-        self.is_rare = true;
+        debug_assert!(self.bookings.is_none(), "a link that books departures stays as it is");
+        (self.is_rare, self.books) = (true, false);
         self.extra.get_or_insert_with(|| Box::new(RareParts::plain(index, seed)))
     }
 
@@ -253,7 +262,7 @@ impl Link {
     /// The queue as ports see it.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
-        if self.waiting() == 0 && self.early == 0 && !self.is_rare {
+        if self.waiting() == 0 && !self.is_rare && !self.books {
             // The counters lie in a cache line that packets touch only if they wait. Only rare
             // links have packets in a switch.
             debug_assert!(self.waiting_bytes == 0 && self.held == 0);
@@ -273,13 +282,13 @@ impl Link {
         self.fifo.len() - self.started
     }
 
-    /// Packets waiting in the FIFO or, early, on a delay line.
+    /// Packets waiting in the FIFO, or booked.
     #[inline]
     pub(crate) fn waiting_here(&self) -> u32 {
-        self.waiting() + u32::from(self.early)
+        self.waiting() + self.booked()
     }
 
-    /// Packets waiting in the FIFO, early on a delay line, or in a switch.
+    /// Packets waiting in the FIFO, booked, or in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {
         self.waiting_here() + self.held
@@ -294,7 +303,7 @@ impl Link {
     /// Whether departures, or a timer of the port, may be due by this time.
     #[inline]
     pub(crate) fn is_behind(&self, now: Time) -> bool {
-        self.early > 0 || self.departure_is_due(now) || (self.has_port() && self.port_timer <= now)
+        self.departure_is_due(now) || (self.has_port() && self.port_timer <= now)
     }
 
     /// Transmission time of a byte, if the link is idle and has nothing rare.
@@ -320,7 +329,7 @@ impl Link {
     /// Brings the areas up to date, with more packets than are counted as waiting.
     #[inline]
     pub(crate) fn sum_areas_with(&mut self, now: Time, more: u32) {
-        let waiting = self.waiting_all() + more;
+        let waiting = self.waiting() + self.held + more;
         if waiting > 0 {
             let span = u128::from(now.since(self.area_until).ps());
             self.area_packets += u128::from(waiting) * span;
@@ -348,7 +357,12 @@ impl Link {
     pub(crate) fn note_waiting(&mut self, now: Time, size: u32) {
         self.sum_areas(now);
         self.waiting_bytes += u64::from(size);
-        self.tally.peak_packets = self.tally.peak_packets.max(self.waiting_here() + 1);
+        self.note_peak(self.waiting() + 1);
+    }
+
+    #[inline(always)]
+    fn note_peak(&mut self, waiting: u32) {
+        self.tally.peak_packets = self.tally.peak_packets.max(waiting);
         self.tally.peak_bytes = self.tally.peak_bytes.max(self.waiting_bytes);
     }
 
@@ -381,7 +395,8 @@ impl Link {
         match self.extra.as_ref().and_then(|extra| extra.sorted.as_ref()) {
             Some(sorted) => sorted.labels().filter(is_of_flow).count(),
             None => {
-                let waiting = (self.started..self.fifo.len()).filter_map(|at| self.fifo.get(at));
+                let first = self.fifo.len() - self.waiting_here();
+                let waiting = (first..self.fifo.len()).filter_map(|at| self.fifo.get(at));
                 waiting.filter(is_of_flow).count()
             }
         }

@@ -13,8 +13,6 @@ pub(crate) struct Tally {
     pub(crate) peak_bytes_run: u64,
     pub(crate) dropped_full: u64,
     pub(crate) marked: u64,
-    /// Empty places in the FIFO, of packets dropped from its middle.
-    pub(crate) gone: u32,
 }
 
 /// Counters that only links with [`RareParts`](super::RareParts) have.

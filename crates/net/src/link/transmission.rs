@@ -1,7 +1,7 @@
 //! Transmission of packets: how long a link takes to send one, and what becomes of it on the way.
 
 use rand_core::Rng;
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Duration, SerialTime, Time};
 
 use super::Link;
 use super::bucket::Shaper;
@@ -39,16 +39,17 @@ impl Link {
         }
     }
 
-    /// The part of the time counted as spent sending that is still to come.
-    pub(crate) fn unfinished(&self, now: Time) -> Duration {
-        let left = self.busy_until.since(now);
+    /// The part of the time counted as spent sending that is still to come, as the link sends until
+    /// `free`.
+    pub(crate) fn unfinished(&self, now: Time, free: Time) -> Duration {
+        let left = free.since(now);
         match &self.extra {
             Some(extra) if extra.stalled.is_some() || left.is_zero() => Duration::ZERO,
             Some(extra) if extra.trace.is_some() => {
                 let sending = self.started.checked_sub(1).and_then(|at| self.fifo.get(at));
                 sending.and_then(|l| self.packet_time(l.size)).unwrap_or(Duration::ZERO)
             }
-            _ => self.busy_until.since(self.shaped_until().max(now)),
+            _ => free.since(self.shaped_until().max(now)),
         }
     }
 
@@ -75,6 +76,13 @@ impl Link {
             Some(reorder) if unit(extra.random.next_u64()) < reorder.share => Fate::Late,
             _ => Fate::Arrives,
         }
+    }
+
+    /// Sends a packet that need not wait; returns its arrival time.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, now: Time, size: u32, per_byte: SerialTime) -> Time {
+        let time = per_byte.of(self.on_wire(size));
+        self.send(now + time, time, Bytes::new(u64::from(size)))
     }
 
     /// Counts a packet as sent, which will have left at this time; returns its arrival time.

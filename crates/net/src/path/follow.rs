@@ -49,13 +49,23 @@ impl Network {
     #[cold]
     pub(super) fn note_departure(&mut self, now: Time, id: LinkId, label: &Label) {
         let header = self.packets.content(label.content).header;
-        let reason = self.ports.reason(&self.links[id.index()]);
         let held = self.held(now, id);
+        if !self.ports.acts_on_arrival_only(&self.links[id.index()]) {
+            self.note_reason(id);
+        }
         if let Some(hop) = self.tracer.hop_mut() {
             hop.held = held;
             hop.left = Some(now);
             hop.left_with = header;
             hop.left_marked = label.ecn == Ecn::Marked;
+        }
+    }
+
+    /// Notes why the port does what it has just done with the followed packet.
+    #[cold]
+    pub(super) fn note_reason(&mut self, id: LinkId) {
+        let reason = self.ports.reason(&self.links[id.index()]);
+        if let Some(hop) = self.tracer.hop_mut() {
             hop.reason = reason;
         }
     }
@@ -67,6 +77,12 @@ impl Network {
         if let Some(hop) = self.tracer.hop_mut() {
             (hop.shaped, hop.late) = (shaped, late);
         }
+    }
+
+    #[cold]
+    pub(super) fn drop_full(&mut self, id: LinkId, label: &Label) {
+        self.links[id.index()].tally.dropped_full += 1;
+        self.discard(label, DropReason::Full);
     }
 
     /// Removes a packet that is dropped or lost.

@@ -65,7 +65,8 @@ impl Network {
         let link = &self.links[id.index()];
         let waiting = link.waiting_of(flow) + self.processing.waiting_of(id, flow);
         let look = now + LONGEST_BETWEEN_LOOKS;
-        let next = if link.busy_until > now { link.busy_until.min(look) } else { look };
+        let leaves = link.next_booking().unwrap_or(link.busy_until);
+        let next = if leaves > now { leaves.min(look) } else { look };
         (waiting, next)
     }
 
@@ -88,7 +89,7 @@ impl Network {
                 return;
             }
             if let Some(label) = waiting.pop_front() {
-                self.set_out(now, label, scheduler);
+                self.arrive(now, id, label, scheduler);
             }
         }
     }
@@ -108,7 +109,7 @@ impl Network {
         let may_be_early =
             || self.links[id.index()].ends.is_in_advance() && at < self.processing.horizon;
         if !self.processing.has_waiting(id) && (at <= now || may_be_early()) {
-            return self.set_out(at, Label { time: at, ..label }, scheduler);
+            return self.arrive(at, id, Label { time: at, ..label }, scheduler);
         }
         let waiting = self.processing.waiting.entry(id).or_default();
         waiting.push_back(Label { time: at, ..label });

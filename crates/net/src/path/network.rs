@@ -9,14 +9,13 @@ use ratewire_units::Time;
 use super::processing::Processing;
 use super::trail::Tracer;
 use crate::fabric::{Deadlock, Fabric};
-use crate::link::{Link, Links, Observation};
+use crate::link::{DelayLineId, Link, Links};
 use crate::medium::Mediums;
 use crate::news::News;
 use crate::packet::{Content, Label};
 use crate::policer::Policer;
 use crate::port::Ports;
 use crate::route_store::{RouteId, RouteStore};
-use crate::scheduler::Scheduler;
 use crate::slab::Slab;
 use crate::spec::{LinkId, NetworkSpec};
 use crate::speed::delay_line::DelayLines;
@@ -98,6 +97,32 @@ impl Network {
     /// links, or where hosts lag. Must be called before links are watched or send.
     pub fn use_delay_lines(&mut self) {
         self.lines.begin(&mut self.links);
+    }
+
+    /// Works out departures as packets arrive at plain links, except where a link `may_change`.
+    /// Must be called before links send.
+    pub fn book_departures(&mut self, may_change: impl Fn(LinkId) -> bool) {
+        for id in self.links.ids().filter(|id| !may_change(*id)) {
+            let link = &mut self.links[id.index()];
+            let port_is_done = self.ports.acts_on_arrival_only(link) && !self.ports.are_exact();
+            if !link.has_port() || port_is_done {
+                link.begin_booking();
+            }
+        }
+    }
+
+    /// Lets packets enter a link ahead of time, as they set off on the only link that leads to it,
+    /// which then needs no event for them: where both book departures, the second has no port, and
+    /// neither has a delay line. Must be called when all routes have been added, before links send.
+    pub fn merge_links(&mut self) {
+        let books = |link: &Link| link.books && link.delay_line == DelayLineId::NONE;
+        let may = |from: &Link, to: &Link| books(from) && books(to) && !to.has_port();
+        let links = self.links.own();
+        let may = |from: LinkId, to: LinkId| may(&links[from.index()], &links[to.index()]);
+        for link in self.routes.merge(links.len(), may) {
+            let link = &mut self.links[link.index()];
+            link.ends = link.ends.with_entry_ahead();
+        }
     }
 
     /// Captures packets sent on a link from now on, when they reach its far end.
@@ -206,27 +231,6 @@ impl Network {
             routes: &self.routes,
             news: &mut self.news,
         }
-    }
-
-    /// Counters and backlog of a link as of `now`.
-    pub fn observe(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Observation {
-        self.catch_up(now, id, scheduler);
-        let far = self.fabric.far_tally(id);
-        self.links[id.index()].observe(now, &far)
-    }
-
-    /// As [`Network::observe`], without a new start of the interval's peaks.
-    pub fn glance(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> Observation {
-        self.catch_up(now, id, scheduler);
-        let tally = self.links[id.index()].tally;
-        let seen = self.observe(now, id, scheduler);
-        self.links[id.index()].tally = tally;
-        seen
     }
 
     /// Packets in queues and on links.

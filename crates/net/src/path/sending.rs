@@ -143,10 +143,14 @@ impl Network {
         content: ContentId,
         scheduler: &mut impl Scheduler,
     ) {
+        let Some(first) = self.routes.link_at(address.route.first_hop()) else {
+            debug_assert!(false, "a route has at least one link");
+            return;
+        };
         let label = Label {
             time: now,
             content,
-            hop: address.route.first_hop(),
+            hop: address.route.first_hop() + 1,
             size: address.size,
             flow: address.flow,
             generation: address.generation,
@@ -155,18 +159,9 @@ impl Network {
             ecn: address.ecn,
             fate: Fate::Arrives,
         };
-        if let Some(first) = self.routes.next(&label)
-            && self.links[first.index()].ends.has_processing()
-        {
+        if self.links[first.index()].ends.has_processing() {
             return self.process(now, first, address.processing, label, scheduler);
         }
-        self.set_out(now, label, scheduler);
-    }
-
-    /// Puts a packet on the first link of its route.
-    #[inline]
-    pub(super) fn set_out(&mut self, now: Time, label: Label, scheduler: &mut impl Scheduler) {
-        let arrived = self.forward(now, label, scheduler);
-        debug_assert!(arrived.is_none(), "a route has at least one link");
+        self.arrive(now, first, label, scheduler);
     }
 }

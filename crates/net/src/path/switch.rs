@@ -2,8 +2,9 @@
 
 use ratewire_units::{Bytes, Time};
 
+use super::departure::treat;
 use super::network::Network;
-use super::rare::pass;
+
 use super::trail::DropReason;
 use crate::fabric::{Leaving, Wires};
 use crate::packet::Label;
@@ -94,7 +95,7 @@ impl Network {
         };
         let Some(extra) = link.extra.as_deref_mut() else { return true };
         let treatment = extra.discipline.on_departure(&departure);
-        let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
+        let passes = treat(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
             self.discard(label, DropReason::Early);
         }

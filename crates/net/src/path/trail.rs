@@ -27,7 +27,7 @@ pub struct Hop {
     pub came_marked: bool,
     /// Whether the packet left with a congestion mark.
     pub left_marked: bool,
-    /// The port's explanation as the packet left; `None` without a port.
+    /// The port's explanation as it acted on the packet last; `None` without a port.
     pub reason: Option<Reason>,
     /// Flow of the packet on this link; behind a switch of an ensemble, a different one.
     pub flow: u32,

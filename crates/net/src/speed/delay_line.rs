@@ -7,9 +7,9 @@
 //! packets in order of memory (see [`crate::speed::look_ahead`]).
 //!
 //! A delay line is a link itself, numbered behind those of the network. Other links put packets on
-//! it as they send them, or even before ([`crate::speed::burst`]). If hosts lag
-//! ([`crate::speed::lag`]), hosts' links have other delay lines than routers' links, because hosts
-//! fill theirs later. Lines that lead to hosts then have no events.
+//! it as they send them. If hosts lag ([`crate::speed::lag`]), hosts' links have other delay lines
+//! than routers' links, because hosts fill theirs later. Lines that lead to hosts then have no
+//! events.
 
 use ratewire_units::{Duration, Time};
 
@@ -167,7 +167,7 @@ impl DelayLines {
     #[cold]
     fn find_delay_line(&mut self, links: &mut Links, id: LinkId, latency: Duration) -> LinkId {
         let leaves = links[id.index()].ends.leaves();
-        let found = self.find_line(links, leaves, latency, DELAY_LINES);
+        let found = self.find_line(links, leaves, latency);
         let link = &mut links[id.index()];
         if let Some(found) = found {
             link.delay_line = found;
@@ -180,23 +180,21 @@ impl DelayLines {
         links.line(links[id.index()].delay_line)
     }
 
-    /// The delay line of this latency between such ends. If there is none, makes one, if its number
-    /// is below `most`.
+    /// The delay line of this latency between such ends. If there is none, makes one, if it can.
     #[cold]
     pub(super) fn find_line(
         &mut self,
         links: &mut Links,
         leaves: EndFlags,
         latency: Duration,
-        most: usize,
     ) -> Option<DelayLineId> {
         let suits = |line: &Link| line.delay == latency && line.ends == leaves;
         let found = links.lines().iter().position(suits);
-        let found = found.or_else(|| self.make_delay_line(links, leaves, latency, most));
+        let found = found.or_else(|| self.make_delay_line(links, leaves, latency));
         found.map(DelayLineId::new)
     }
 
-    /// Makes a delay line, if its number is below `most`.
+    /// Makes a delay line, unless there are too many.
     ///
     /// If hosts lag, hosts' lines have even numbers and all others odd ones. The numbers then do
     /// not depend on whether a host or a router needs a line first.
@@ -205,7 +203,6 @@ impl DelayLines {
         links: &mut Links,
         leaves: EndFlags,
         latency: Duration,
-        most: usize,
     ) -> Option<usize> {
         let lines = links.lines();
         let is_alike = |line: &&Link| {
@@ -216,7 +213,7 @@ impl DelayLines {
         } else {
             lines.len()
         };
-        if at >= most {
+        if at >= DELAY_LINES {
             return None;
         }
         while links.lines().len() <= at {
@@ -225,7 +222,6 @@ impl DelayLines {
         let id = links.line(DelayLineId::new(at));
         let line = &mut links[id.index()];
         (line.delay, line.ends) = (latency, leaves);
-        line.delay_line = DelayLineId::UNKNOWN;
         if leaves.end_at_leaf() {
             self.to_leaves.push(id);
         }

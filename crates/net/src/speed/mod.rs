@@ -3,13 +3,13 @@
 //!
 //! A new network uses none of it. Its caller
 //! - asks for delay lines with [`Network::use_delay_lines`](crate::Network::use_delay_lines),
-//! - lets hosts lag, and their bursts use delay lines, with
-//!   [`HostLag::begin`](lag::HostLag::begin),
+//! - has departures worked out as packets arrive, with
+//!   [`Network::book_departures`](crate::Network::book_departures),
+//! - lets hosts lag with [`HostLag::begin`](lag::HostLag::begin),
 //! - looks ahead with [`LookAhead`](look_ahead::LookAhead).
 //!
 //! All constants are in [`tuning`], but for those of [`crate::prefetch`], which every run uses.
 
-pub(crate) mod burst;
 pub(crate) mod delay_line;
 pub(crate) mod lag;
 pub(crate) mod look_ahead;

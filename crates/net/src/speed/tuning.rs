@@ -7,11 +7,6 @@ use crate::prefetch::LONG;
 
 /// Largest number of delay lines; a link with packets of different sizes searches them.
 pub(crate) const DELAY_LINES: usize = 64;
-/// Delay lines that may be made for packets of bursts behind the first; the rest is kept for first
-/// packets.
-pub(crate) const DELAY_LINES_OF_BURSTS: usize = DELAY_LINES / 2;
-/// Packets of a burst, behind the first, that go on delay lines early; few, as delay lines are.
-pub(crate) const MOST_EARLY: u8 = 3;
 
 /// Distance from the head of a [`LONG`] queue at which packets are prefetched: memory answers in
 /// the time that so many packets take.

@@ -98,16 +98,22 @@ impl Bench {
     }
 
     pub fn with(spec: &NetworkSpec, seed: u64) -> Bench {
-        let mut network = Network::new(spec, &[], false, seed);
-        let routes = (0..spec.links.len() as u32).map(|l| network.add_route(&[LinkId(l)]));
+        let mut bench = Bench::without_routes(spec, seed);
+        for link in 0..spec.links.len() as u32 {
+            bench.route(&[link]);
+        }
+        bench
+    }
+
+    pub fn without_routes(spec: &NetworkSpec, seed: u64) -> Bench {
         Bench {
-            routes: routes.collect(),
-            network,
+            network: Network::new(spec, &[], false, seed),
             arrived: Vec::new(),
             now: Time::ZERO,
             sent: 0,
             delayed: 0,
             agenda: Agenda::default(),
+            routes: Vec::new(),
         }
     }
 

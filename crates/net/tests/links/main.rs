@@ -2,6 +2,7 @@
 
 mod ahead;
 mod bench;
+mod booking;
 mod buckets;
 mod changes;
 mod delays;

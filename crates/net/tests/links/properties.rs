@@ -206,7 +206,7 @@ proptest! {
         looks.sort_unstable();
         let count = links.len() as u32;
         let router = |host: u32| count + host;
-        let arrived = |lag: bool| {
+        let arrived = |lag: bool, books: bool| {
             let own = links.iter().zip(0..).map(|((mbps, delay, limit, overhead), host)| LinkSpec {
                 service: Service::Rate(Rate::from_mbps(8 * mbps)),
                 delay: Duration::from_millis(*delay),
@@ -222,6 +222,9 @@ proptest! {
             let mut b = Bench::with(&spec, 1);
             if lag {
                 prop_assert!(b.network.host_lag().begin(&spec, |node| node.0 < count).is_some());
+            }
+            if books {
+                b.network.book_departures(|_| false);
             }
             if watched {
                 b.network.watch(LinkId(0));
@@ -249,7 +252,10 @@ proptest! {
             b.arrived.sort_by_key(|a| (a.route, a.at));
             Ok((b.arrived, seen, captured))
         };
-        prop_assert_eq!(arrived(true)?, arrived(false)?);
+        let plain = arrived(false, false)?;
+        for (lag, books) in [(true, false), (false, true), (true, true)] {
+            prop_assert_eq!(&arrived(lag, books)?, &plain, "lag {}, booking {}", lag, books);
+        }
     }
 
     #[test]
@@ -259,7 +265,7 @@ proptest! {
         changed in prop::collection::vec((0u64..6000, 0u32..6, changes()), 0..4),
         watched in any::<bool>(),
     ) {
-        let arrived = |shares: bool| {
+        let arrived = |shares: bool, books: bool| {
             let links = links.iter().map(|(mbps, delay, limit)| LinkSpec {
                 service: Service::Rate(Rate::from_mbps(8 * mbps)),
                 delay: Duration::from_micros(1000 * delay),
@@ -271,6 +277,10 @@ proptest! {
             let mut b = Bench::new(links);
             if shares {
                 b.network.use_delay_lines();
+            }
+            if books {
+                let is_changed = |id: LinkId| changed.iter().any(|(_, link, _)| link % count as u32 == id.0);
+                b.network.book_departures(is_changed);
             }
             if watched {
                 b.network.watch(LinkId(0));
@@ -289,6 +299,66 @@ proptest! {
             let captured: Vec<_> = b.network.news().take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
             (b.arrived, seen, captured)
         };
-        prop_assert_eq!(arrived(true), arrived(false));
+        let plain = arrived(false, false);
+        for (shares, books) in [(true, false), (false, true), (true, true)] {
+            prop_assert_eq!(&arrived(shares, books), &plain, "sharing {}, booking {}", shares, books);
+        }
+    }
+
+    /// Sources on one side and destinations on the other side of two links in a row, the first of
+    /// which some packets leave half-way.
+    #[test]
+    fn packets_arrive_when_they_do_whether_they_enter_links_ahead_or_not(
+        links in prop::collection::vec((1u64..6, 0u64..3, limits(), 0u64..2), 7),
+        sends in prop::collection::vec((0u64..200, 0usize..5, 1usize..6, 1u32..4), 0..50),
+        mut looks in prop::collection::vec(0u64..30_000, 0..12),
+        watched in prop::option::of(0u32..7),
+    ) {
+        // Links 0 and 1 lead to node 2, link 2 to node 3, link 3 to node 4, links 4 to 6 onward.
+        let ends = [(0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (4, 6), (3, 7)];
+        let routes = [&[0, 2, 3, 4][..], &[1, 2, 3, 4], &[0, 2, 3, 5], &[1, 2, 6], &[0, 2, 6]];
+        looks.sort_unstable();
+        let arrived = |books: bool, merged: bool| {
+            let own = links.iter().zip(ends).map(|((mbps, delay, limit, overhead), (from, to))| LinkSpec {
+                service: Service::Rate(Rate::from_mbps(4 * mbps * mbps)),
+                delay: Duration::from_millis(*delay),
+                limit: *limit,
+                overhead: Bytes::new(38 * overhead),
+                ..link(from, to)
+            });
+            let spec = spec(own.collect(), Contention::Backoff);
+            // Routes of one link each would bring hosts into the middle.
+            let mut b = Bench::without_routes(&spec, 1);
+            for route in routes {
+                b.route(route);
+            }
+            if books {
+                b.network.book_departures(|_| false);
+            }
+            if merged {
+                b.network.merge_links();
+            }
+            if let Some(link) = watched {
+                b.network.watch(LinkId(link));
+            }
+            for (at, route, packets, size) in &sends {
+                (0..*packets).for_each(|_| b.send(us(100 * at), *route, 200 * size));
+            }
+            let mut seen = Vec::new();
+            for look in &looks {
+                b.run(us(*look));
+                (0..7).for_each(|link| seen.push(format!("{:?}", b.observe(link))));
+            }
+            b.run(ms(1000));
+            (0..7).for_each(|link| seen.push(format!("{:?}", b.observe(link))));
+            // Packets of one instant may arrive in any order.
+            b.arrived.sort_by_key(|a| (a.route, a.at));
+            let mut captured: Vec<_> = b.network.news().take_captured().iter().map(|c| (c.at, c.label.flow)).collect();
+            captured.sort_unstable();
+            (b.arrived, seen, captured)
+        };
+        let plain = arrived(false, false);
+        prop_assert_eq!(&arrived(true, false), &plain, "booking");
+        prop_assert_eq!(&arrived(true, true), &plain, "ahead");
     }
 }

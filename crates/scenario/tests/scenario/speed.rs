@@ -36,6 +36,9 @@ fn results_do_not_depend_on_what_is_only_for_speed() {
         ("scenarios/geant-websearch.toml", "cubic", 2.0),
         ("scenarios/abilene-websearch.toml", "newreno", 2.0),
         ("papers/xcp-sigcomm-2002/mice-200.toml", "xcp", 2.0),
+        // Ports that act on arrival only: departures are worked out as packets arrive.
+        ("scenarios/fat-tree-hadoop.toml", "dctcp", 0.005),
+        ("scenarios/mice-and-elephant.toml", "dctcp", 2.0),
         // Parts that hosts cannot lag behind: an overlay's nodes, switches of ensembles, switches
         // that pause.
         ("scenarios/market-data.toml", "newreno", 1.0),

@@ -44,6 +44,9 @@ impl<'a> Simulation<'a> {
             routes.get(&mut network, from, to, 0)?;
             routes.get(&mut network, to, from, 0)?;
         }
+        if speed.merges_links {
+            merge_links(setup, &mut network, &mut routes);
+        }
         let overlay = overlay(setup, &mut network, &mut routes)?;
         let end = Time::ZERO + setup.duration;
         let classes = setup.traffic.iter().zip(0..);
@@ -86,6 +89,15 @@ impl<'a> Simulation<'a> {
             self.env.schedule.later(at, OtherEvent::Overlay(event));
         }
         overlay.nodes().for_each(|node| self.stir(node));
+    }
+}
+
+/// Lets packets enter links ahead of time, if all routes are known: each pair has one.
+fn merge_links(setup: &Setup, network: &mut Network, routes: &mut RouteTable) {
+    let has_lines = network.look_ahead().links_without_delay_line() < setup.network.links.len();
+    let mut has_choice = |(from, to)| routes.has_choice(from, to) || routes.has_choice(to, from);
+    if !has_lines && !setup.pairs().any(&mut has_choice) {
+        network.merge_links();
     }
 }
 

@@ -45,6 +45,10 @@ impl Port for DctcpPort {
     fn on_timer(&mut self, _: Time, _: PortQueue) {}
     fn on_rate_change(&mut self, _: Time, _: Rate) {}
 
+    fn acts_on_arrival_only(&self) -> bool {
+        true
+    }
+
     fn reason(&self) -> Reason {
         let figures = match self.threshold {
             Size::Bytes(most) => {

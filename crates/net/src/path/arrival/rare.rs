@@ -1,17 +1,16 @@
-//! A packet's way through a link with a discipline, losses, a trace or a medium, or through one
-//! that is down or captured. Few links are like this, so this code is kept apart from that of most
-//! packets.
+//! Arrivals at links with a discipline, a policer, a medium or a trace, and at those that are down.
+//! Few links are like this, so this code is kept apart from that of most packets.
 
 use rand_core::Rng;
-use ratewire_laws::Header;
 use ratewire_units::{Bytes, Time};
 
-use crate::link::{Link, RareTally, Tally};
-use crate::packet::{Ecn, Fate, Label};
+use crate::link::Link;
+use crate::packet::Label;
+use crate::path::departure::treat;
 use crate::path::network::Network;
 use crate::path::trail::DropReason;
 use crate::policer::Policed;
-use crate::queue::{Arrival, Backlog, Departure, Head, Treatment};
+use crate::queue::Arrival;
 use crate::random::unit;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
@@ -45,22 +44,6 @@ impl Network {
         extra.tally.dropped_policed += 1;
         self.discard(&label, DropReason::Policed);
         false
-    }
-
-    /// Handles the rare part of a departure: losses and reordering, the policer, and the removal of
-    /// congestion headers.
-    #[cold]
-    pub(in crate::path) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
-        let link = &mut self.links[id.index()];
-        label.fate = link.draw_fate(now);
-        let Some(extra) = link.extra.as_deref_mut() else { return };
-        let header = self.packets.header_mut(label.content);
-        if let Some(policer) = &mut extra.policer {
-            policer.on_departure(label.generation, header);
-        }
-        if extra.strips {
-            *header = Header::None;
-        }
     }
 
     /// Handles the rest of an arrival at a link with a discipline, a medium or a trace, or at one
@@ -174,7 +157,7 @@ impl Network {
         }
         let mut draw = || unit(extra.random.next_u64());
         let treatment = extra.discipline.on_arrival(&arrival, &mut draw);
-        let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
+        let passes = treat(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
             self.discard(label, DropReason::Early);
         }
@@ -189,58 +172,6 @@ impl Network {
         self.contend(now, medium, scheduler);
         let link = &self.links[id.index()];
         self.mediums.is_free(medium, now) && link.waiting() == 0 && link.can_send()
-    }
-
-    /// Lets the discipline choose the next packet to leave and decide about it, until one is not
-    /// dropped. Returns whether there is one.
-    #[cold]
-    pub(in crate::path) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
-        while self.links[id.index()].waiting() > 0 {
-            let link = &mut self.links[id.index()];
-            let at = link.started;
-            let Some(extra) = link.extra.as_deref_mut() else { return true };
-            let mut queue = 0;
-            if let Some(sorted) = &mut extra.sorted {
-                queue = extra.discipline.choose(now, sorted.queues());
-                let Some(chosen) = sorted.pop(queue) else { return false };
-                link.fifo[at] = chosen;
-            }
-            link.waiting_bytes -= u64::from(link.fifo[at].size);
-            let (backlog, next) = match &extra.sorted {
-                Some(sorted) => (sorted.queues().backlog(queue), sorted.queues().head(queue)),
-                None => {
-                    let packets = link.fifo.len() - at - 1;
-                    let backlog = Backlog { packets, bytes: Bytes::new(link.waiting_bytes) };
-                    (backlog, link.fifo.get(at + 1).map(Head::of))
-                }
-            };
-            let label = &mut link.fifo[at];
-            let treatment = extra.discipline.on_departure(&Departure {
-                now,
-                queue,
-                size: Bytes::new(u64::from(label.size)),
-                ecn: label.ecn,
-                sojourn: now.since(label.time),
-                backlog,
-                link_bytes: Bytes::new(link.waiting_bytes),
-                next,
-            });
-            if pass(&mut link.tally, &mut extra.tally, label, treatment) {
-                return true;
-            }
-            let dropped = *label;
-            if at == 0 {
-                link.fifo.pop_front();
-            } else {
-                // The place of a dropped packet stays in the FIFO until it reaches the head.
-                label.fate = Fate::Gone;
-                label.time = link.last_arrival;
-                link.started += 1;
-                link.tally.gone += 1;
-            }
-            self.discard(&dropped, DropReason::Early);
-        }
-        false
     }
 }
 
@@ -264,27 +195,6 @@ impl Link {
             ecn: label.ecn,
             packet_time: self.packet_time(label.size),
             backlog: self.backlog(),
-        }
-    }
-}
-
-/// Applies a discipline's decision to a packet; returns whether the packet goes on.
-pub(in crate::path) fn pass(
-    tally: &mut Tally,
-    rare: &mut RareTally,
-    label: &mut Label,
-    treatment: Treatment,
-) -> bool {
-    match treatment {
-        Treatment::Pass => true,
-        Treatment::MarkOrDrop if label.ecn != Ecn::NotCapable => {
-            tally.marked += u64::from(label.ecn.may_be_marked());
-            label.ecn = Ecn::Marked;
-            true
-        }
-        Treatment::MarkOrDrop | Treatment::Drop => {
-            rare.dropped_early += 1;
-            false
         }
     }
 }

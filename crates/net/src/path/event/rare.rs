@@ -131,7 +131,7 @@ impl Network {
                     hop.overtaken = delay;
                 }
             }
-            Fate::Gone | Fate::Arrives | Fate::Watched | Fate::Copied => link.tally.gone -= 1,
+            Fate::Gone | Fate::Arrives | Fate::Watched | Fate::Copied => link.gone -= 1,
         }
         self.links[id.index()].schedule_head(id, scheduler);
         if head.fate == Fate::Lost {
