@@ -2,20 +2,21 @@
 
 use std::mem::offset_of;
 
+use rand_core::Rng;
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, Draw, FlowContext, Header};
-use ratewire_net::spec;
-use ratewire_net::{Address, Ecn, Network, RouteId, prefetch_bytes};
+use ratewire_net::random::stream;
+use ratewire_net::spec::{LinkId, Sockets};
+use ratewire_net::{Address, Ecn, Network, RouteId, Scheduler, prefetch_bytes};
 use ratewire_overlay::EdgeId;
-use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_transport::{Ack, Receiver, Segment, SegmentKind, Sender, TransportConfig};
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::jitter::FlowJitter;
-use crate::overlay::Daemons;
 use crate::record::{FlowId, FlowSample};
-use crate::setup::Setup;
+use crate::routes::RouteInfo;
+use crate::setup::{FlowSpec, Setup};
 use crate::small_queue::Knowledge;
-use crate::wheel::Wheel;
 
 /// An active flow in whole cache lines, with the fields of the packet path side by side (see
 /// [`Sender`]).
@@ -47,9 +48,9 @@ pub(crate) struct Flow {
     /// Whether the socket is among those that are called when there is room.
     pub(crate) in_line: bool,
     /// The sender's own link.
-    pub(crate) own_link: spec::LinkId,
+    pub(crate) own_link: LinkId,
     /// The receiver's own link.
-    back_link: spec::LinkId,
+    pub(crate) back_link: LinkId,
     /// Network-layer bytes of a full packet.
     pub(crate) packet_size: u32,
     class: u8,
@@ -73,31 +74,15 @@ pub(crate) struct Flow {
     sampled_retransmitted: Bytes,
 }
 
-/// Parts that a flow is made from.
+/// What a flow is made from.
 pub(crate) struct Start<'a> {
     pub(crate) now: Time,
     pub(crate) id: FlowId,
-    pub(crate) law: usize,
-    pub(crate) laws: &'a [AnyLaw],
-    pub(crate) transport: &'a TransportConfig,
-    pub(crate) app: &'a App,
-    pub(crate) forward: RouteId,
-    pub(crate) reverse: RouteId,
-    /// Rate of the sender's own link.
-    pub(crate) line_rate: Rate,
-    pub(crate) lie: Option<Lie>,
-    pub(crate) jitter: FlowJitter,
-    /// Random number for the law's sender.
-    pub(crate) draw: u64,
-    /// The sender's own link.
-    pub(crate) own_link: spec::LinkId,
-    /// The receiver's own link.
-    pub(crate) back_link: spec::LinkId,
-    /// Whether the far end pauses the sender's own link.
-    pub(crate) paused: bool,
-    /// Whether sockets wait for room in that link's queue.
-    pub(crate) waits_for_room: bool,
-    /// How the flow learns what it has in that link's queue.
+    pub(crate) spec: &'a FlowSpec,
+    pub(crate) setup: &'a Setup,
+    pub(crate) forward: RouteInfo,
+    pub(crate) reverse: RouteInfo,
+    /// How the flow learns what it has in the queue of the sender's own link.
     pub(crate) knowledge: Knowledge,
     /// The overlay link that the flow implements.
     pub(crate) fed: Option<EdgeId>,
@@ -116,70 +101,61 @@ fn ecn(config: &TransportConfig, law: &AnyLaw) -> Ecn {
 
 impl Flow {
     pub(crate) fn new(start: Start<'_>) -> Flow {
-        let law = &start.laws[start.law];
-        let config = start.transport;
+        let Start { now, id, spec, setup, forward, reverse, knowledge, fed } = start;
+        let (config, law) = (&spec.transport, &setup.laws[spec.law]);
+        let own = &setup.network.links[forward.first.index()];
+        let app = &spec.app(setup.seed);
         let headers = config.headers + law.header_len();
         let mss = Bytes::new(config.packet.saturating_sub(headers).get().max(1));
         let context = FlowContext {
             mss,
             packet: config.packet,
-            line_rate: start.line_rate,
-            back_pressured: start.paused,
-            draw: Draw::new(start.draw),
+            line_rate: forward.line_rate,
+            back_pressured: own.pause.is_some(),
+            draw: Draw::new(stream(setup.seed, "flow", u64::from(id.0)).next_u64()),
         };
-        let mut sender = Sender::new(start.now, law.source(&context), config, headers, start.app);
-        if start.knowledge != Knowledge::Unneeded {
+        let mut sender = Sender::new(now, law.source(&context), config, headers, app);
+        if knowledge != Knowledge::Unneeded {
             sender.keep_queue_small();
         }
         let end = sender.stream_end().unwrap_or(u64::MAX);
         Flow {
             sender,
-            receiver: Receiver::new(law.sink(&context), config, mss, start.app),
-            forward: start.forward,
-            reverse: start.reverse,
+            receiver: Receiver::new(law.sink(&context), config, mss, app),
+            forward: forward.id,
+            reverse: reverse.id,
             timer_at: Time::NEVER,
             later_timer_at: Time::NEVER,
-            id: start.id,
+            id,
             headers: headers.get() as u32,
             ack_size: (config.ack + law.header_len()).get() as u32,
             open_size: config.ack.get() as u32,
             ecn: ecn(config, law),
-            law: start.law as u32,
+            law: spec.law as u32,
             end,
             completed: false,
-            waits_for_room: start.waits_for_room,
+            waits_for_room: own.driver.sockets != Sockets::Drop,
             blocked: false,
             in_line: false,
-            own_link: start.own_link,
-            back_link: start.back_link,
+            own_link: forward.first,
+            back_link: reverse.first,
             packet_size: config.packet.get() as u32,
-            knowledge: start.knowledge,
+            knowledge,
             class: config.class,
-            fed: start.fed,
+            fed,
             passed: Bytes::ZERO,
-            grew: start.now,
-            lie: start.lie.map(Box::new),
-            jitter: start.jitter,
+            grew: now,
+            lie: spec.lie.map(Box::new),
+            jitter: FlowJitter::new(setup, config, &forward, id.0),
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
         }
     }
 
-    /// The next packet to send now, if there is one.
+    /// Whether all its data have arrived and its completion is not noted yet.
     #[inline]
-    pub(crate) fn next_segment(
-        &mut self,
-        now: Time,
-        overlay: &mut Option<Box<Daemons>>,
-    ) -> Option<Segment> {
-        if let Some(link) = self.fed
-            && self.sender.unsent() < self.sender.mss()
-            && let Some(overlay) = overlay
-        {
-            // Messages are fed before the sender could miss them and be taken for idle.
-            overlay.feed(now, link, self);
-        }
-        self.sender.poll_transmit(now)
+    pub(crate) fn is_whole(&self) -> bool {
+        self.receiver.delivered().get() >= self.end && !self.completed
     }
 
     /// Lets the sender look at the queue of its host's own link, if nothing else tells of it.
@@ -189,10 +165,10 @@ impl Flow {
         now: Time,
         slot: u32,
         network: &mut Network,
-        wheel: &mut Wheel,
+        scheduler: &mut impl Scheduler,
     ) {
         if self.knowledge == Knowledge::Seen {
-            let (packets, next) = network.waiting_of(now, self.own_link, slot, wheel);
+            let (packets, next) = network.waiting_of(now, self.own_link, slot, scheduler);
             self.sender.on_queue_seen(now, packets, next);
         }
     }
@@ -362,7 +338,7 @@ impl FlowTable {
     /// Route and first link of the packets that the flow sends when data arrive, or when its sender
     /// acts.
     #[inline]
-    pub(crate) fn answer(&self, slot: u32, is_data: bool) -> Option<(RouteId, spec::LinkId)> {
+    pub(crate) fn answer(&self, slot: u32, is_data: bool) -> Option<(RouteId, LinkId)> {
         let flow = self.slots.get(slot as usize)?.as_deref()?;
         let (back, out) = ((flow.reverse, flow.back_link), (flow.forward, flow.own_link));
         Some(if is_data { back } else { out })
@@ -395,8 +371,6 @@ mod tests {
 
     use super::*;
     use crate::outcome::{FlowOutcome, LinkOutcome};
-    use crate::routes::RouteInfo;
-    use crate::setup::FlowSpec;
 
     /// Memory of a flow without its packets; the limit is 2 KiB.
     #[test]

@@ -15,13 +15,14 @@ use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_net::Network;
 use ratewire_net::random::stream;
-use ratewire_net::spec::{DriverSpec, LinkId, LinkSpec, NodeId};
+use ratewire_net::spec::LinkId;
 use ratewire_transport::{Jitter, TransportConfig};
 use ratewire_units::Duration;
 
-use crate::engine::Speed;
 use crate::routes::{RouteInfo, RouteTable};
-use crate::setup::{Arrivals, Setup};
+use crate::setup::Setup;
+use crate::setup::processing::{links, links_of, takes_time};
+use crate::speed::Speed;
 
 /// Processing times of a flow's packets.
 #[derive(Clone, Debug)]
@@ -63,39 +64,6 @@ impl FlowJitter {
         let product = u128::from(self.random.next_u64()) * u128::from(self.limit);
         Duration::from_ps((product >> u64::BITS) as u64)
     }
-}
-
-/// Whether the node at a link's start takes time to process packets: a host whose driver sends a
-/// packet as soon as the link can take it.
-fn takes_time(setup: &Setup, first: &LinkSpec) -> bool {
-    setup.network.nodes[first.from.index()].is_host && first.driver == DriverSpec::default()
-}
-
-/// The links of hosts that take time to process the packets of some flow.
-pub(crate) fn links(setup: &Setup) -> impl Iterator<Item = LinkId> {
-    links_of(setup, |config, _| config.jitter != Jitter::NONE)
-}
-
-/// The links of hosts that send flows of this transport and law, and take time to process packets
-/// if flows have jitter.
-fn links_of(
-    setup: &Setup,
-    is_meant: impl Fn(&TransportConfig, usize) -> bool,
-) -> impl Iterator<Item = LinkId> {
-    let mut senders: BTreeSet<NodeId> = BTreeSet::new();
-    senders.extend(setup.flows.iter().filter(|f| is_meant(&f.transport, f.law)).map(|f| f.from));
-    for class in setup.traffic.iter().filter(|class| is_meant(&class.transport, class.law)) {
-        match &class.arrivals {
-            Arrivals::Listed(list) => senders.extend(list.iter().map(|arrival| arrival.from)),
-            Arrivals::Poisson(_) | Arrivals::Periodic(_) => {
-                senders.extend(class.pairs.iter().map(|pair| pair.0));
-            }
-        }
-    }
-    let links = setup.network.links.iter().zip((0..).map(LinkId));
-    links
-        .filter(move |(link, _)| senders.contains(&link.from) && takes_time(setup, link))
-        .map(|(_, id)| id)
 }
 
 /// Tells the network which hosts take time to process packets, and which hold their senders back

@@ -21,10 +21,13 @@ pub mod record;
 pub mod routes;
 pub mod setup;
 mod small_queue;
+mod speed;
 pub mod traffic;
+mod tuning;
 mod wheel;
 
-pub use engine::{FlowState, Route, Speed, Steps, run, run_with};
+pub use engine::{FlowState, Route, Steps, run, run_with};
 pub use error::RunError;
 pub use setup::SetupError;
+pub use speed::Speed;
 pub use wheel::Wheel;

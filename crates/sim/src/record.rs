@@ -11,6 +11,10 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::counters::{Disturbances, Drops, Pausing};
 
+/// Events between two calls of [`Recorder::progress`], and packets that one event may send between
+/// two. A recorder that ends the run must not wait for long, whatever an event costs.
+pub(crate) const PROGRESS_EVERY: u64 = 1 << 14;
+
 /// Index of a flow; listed flows come first, then arriving ones in the order of their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
@@ -392,7 +396,7 @@ impl Recorder for NoRecorder {
     fn flow_completed(&mut self, _: &FlowCompleted) {}
 }
 
-/// Writes the calls of a recorder behind a reference.
+/// Writes recorders that pass all calls on.
 macro_rules! passed_on {
     ($($call:ident: $record:ty),* $(,)?) => {
         impl<R: Recorder + ?Sized> Recorder for &mut R {
@@ -401,6 +405,29 @@ macro_rules! passed_on {
             })*
             fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
                 (**self).progress(progress)
+            }
+        }
+
+        /// A recorder that may be missing.
+        impl<R: Recorder> Recorder for Option<R> {
+            $(fn $call(&mut self, record: $record) {
+                self.iter_mut().for_each(|recorder| recorder.$call(record));
+            })*
+            fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+                self.iter_mut().try_for_each(|recorder| recorder.progress(progress))
+            }
+        }
+
+        /// Two recorders of one run; the first is called first, and either can end the run.
+        impl<A: Recorder, B: Recorder> Recorder for (A, B) {
+            $(fn $call(&mut self, record: $record) {
+                self.0.$call(record);
+                self.1.$call(record);
+            })*
+            fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+                let (first, second) = (self.0.progress(progress), self.1.progress(progress));
+                first?;
+                second
             }
         }
     };
@@ -415,101 +442,4 @@ passed_on! {
     packet: &PacketSeen,
     frame: &CapturedFrame,
     followed: &Followed,
-}
-
-/// A recorder that may be missing.
-impl<R: Recorder> Recorder for Option<R> {
-    fn flow_started(&mut self, started: &FlowStarted<'_>) {
-        if let Some(recorder) = self {
-            recorder.flow_started(started);
-        }
-    }
-    fn flow_sample(&mut self, sample: &FlowSample) {
-        if let Some(recorder) = self {
-            recorder.flow_sample(sample);
-        }
-    }
-    fn arriving_sample(&mut self, sample: &ArrivingSample) {
-        if let Some(recorder) = self {
-            recorder.arriving_sample(sample);
-        }
-    }
-    fn link_sample(&mut self, sample: &LinkSample) {
-        if let Some(recorder) = self {
-            recorder.link_sample(sample);
-        }
-    }
-    fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
-        if let Some(recorder) = self {
-            recorder.overlay_sample(sample);
-        }
-    }
-    fn flow_completed(&mut self, completed: &FlowCompleted) {
-        if let Some(recorder) = self {
-            recorder.flow_completed(completed);
-        }
-    }
-    fn packet(&mut self, seen: &PacketSeen) {
-        if let Some(recorder) = self {
-            recorder.packet(seen);
-        }
-    }
-    fn frame(&mut self, seen: &CapturedFrame) {
-        if let Some(recorder) = self {
-            recorder.frame(seen);
-        }
-    }
-    fn followed(&mut self, followed: &Followed) {
-        if let Some(recorder) = self {
-            recorder.followed(followed);
-        }
-    }
-    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
-        self.as_mut().map_or(ControlFlow::Continue(()), |recorder| recorder.progress(progress))
-    }
-}
-
-/// Two recorders of one run; the first is called first, and either can end the run.
-impl<A: Recorder, B: Recorder> Recorder for (A, B) {
-    fn flow_started(&mut self, started: &FlowStarted<'_>) {
-        self.0.flow_started(started);
-        self.1.flow_started(started);
-    }
-    fn flow_sample(&mut self, sample: &FlowSample) {
-        self.0.flow_sample(sample);
-        self.1.flow_sample(sample);
-    }
-    fn arriving_sample(&mut self, sample: &ArrivingSample) {
-        self.0.arriving_sample(sample);
-        self.1.arriving_sample(sample);
-    }
-    fn link_sample(&mut self, sample: &LinkSample) {
-        self.0.link_sample(sample);
-        self.1.link_sample(sample);
-    }
-    fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
-        self.0.overlay_sample(sample);
-        self.1.overlay_sample(sample);
-    }
-    fn flow_completed(&mut self, completed: &FlowCompleted) {
-        self.0.flow_completed(completed);
-        self.1.flow_completed(completed);
-    }
-    fn packet(&mut self, seen: &PacketSeen) {
-        self.0.packet(seen);
-        self.1.packet(seen);
-    }
-    fn frame(&mut self, seen: &CapturedFrame) {
-        self.0.frame(seen);
-        self.1.frame(seen);
-    }
-    fn followed(&mut self, followed: &Followed) {
-        self.0.followed(followed);
-        self.1.followed(followed);
-    }
-    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
-        let (first, second) = (self.0.progress(progress), self.1.progress(progress));
-        first?;
-        second
-    }
 }

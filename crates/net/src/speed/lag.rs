@@ -40,14 +40,10 @@ impl HostLag<'_> {
     /// `None` if hosts cannot lag.
     ///
     /// Must be called before links are watched or send, and after
-    /// [`Network::use_delay_lines`](crate::Network::use_delay_lines). Leaves' own links must never
-    /// change afterwards, and links to leaves only where they `may_change`.
-    pub fn begin(
-        self,
-        spec: &NetworkSpec,
-        is_leaf: impl Fn(NodeId) -> bool,
-        may_change: impl Fn(LinkId) -> bool,
-    ) -> Option<Duration> {
+    /// [`Network::use_delay_lines`](crate::Network::use_delay_lines) and
+    /// [`Network::book_departures`](crate::Network::book_departures). Leaves' own links must never
+    /// change afterwards.
+    pub fn begin(self, spec: &NetworkSpec, is_leaf: impl Fn(NodeId) -> bool) -> Option<Duration> {
         let of_leaves = || spec.links.iter().filter(|link| is_leaf(link.from));
         let is_plain = |driver: &DriverSpec| *driver == DriverSpec::default();
         let can = of_leaves().all(|link| link.is_plain() && is_plain(&link.driver))
@@ -60,8 +56,9 @@ impl HostLag<'_> {
         for (spec, id) in spec.links.iter().zip((0..).map(LinkId)) {
             let link = &mut self.links[id.index()];
             link.ends = link.ends.with_leaves(is_leaf(spec.from), is_leaf(spec.to));
-            let is_own = !link.is_rare() && link.delay_line == DelayLineId::NONE;
-            if link.ends.end_at_leaf() && is_own && !may_change(id) {
+            // At the head of others, a packet may not have started.
+            let keeps_started = link.books && link.delay_line == DelayLineId::NONE;
+            if link.ends.end_at_leaf() && keeps_started {
                 self.lines.lead_to_leaf(id, link);
             }
         }

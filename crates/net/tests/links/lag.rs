@@ -30,7 +30,7 @@ fn lagging() -> Network {
         spec(vec![millisecond(0, 1), millisecond(1, 2), millisecond(2, 3)], Contention::Backoff);
     let mut network = Network::new(&spec, &[], false, 1);
     network.use_delay_lines();
-    let lag = network.host_lag().begin(&spec, |node| HOSTS.contains(&node), |_| false);
+    let lag = network.host_lag().begin(&spec, |node| HOSTS.contains(&node));
     assert_eq!(lag, Some(Duration::from_millis(1)));
     network
 }
@@ -125,7 +125,7 @@ fn own_links(delays: impl Iterator<Item = u64>) -> Bench {
     let spec = spec(own.collect(), Contention::Backoff);
     let mut b = Bench::with(&spec, 1);
     b.network.use_delay_lines();
-    assert!(b.network.host_lag().begin(&spec, |node| node < router, |_| false).is_some());
+    assert!(b.network.host_lag().begin(&spec, |node| node < router).is_some());
     b
 }
 

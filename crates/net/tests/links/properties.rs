@@ -221,7 +221,7 @@ proptest! {
             let spec = spec(own.chain(onward).collect(), Contention::Backoff);
             let mut b = Bench::with(&spec, 1);
             if lag {
-                prop_assert!(b.network.host_lag().begin(&spec, |node| node.0 < count, |_| false).is_some());
+                prop_assert!(b.network.host_lag().begin(&spec, |node| node.0 < count).is_some());
             }
             if books {
                 b.network.book_departures(|_| false);

@@ -9,11 +9,12 @@ use ratewire_net::spec::{Change, LinkId, LinkSpec};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 use self_cell::self_cell;
 
-use super::{Simulation, Speed};
+use super::Simulation;
 use crate::error::RunError;
 use crate::outcome::Outcome;
 use crate::record::{FlowId, Recorder};
 use crate::setup::Setup;
+use crate::speed::Speed;
 
 self_cell!(
     struct Owned {
@@ -25,13 +26,13 @@ self_cell!(
 
 /// A run in steps.
 ///
-/// Steps change nothing: the results are those of [`run`](crate::run). Where hosts of `run` take
-/// turns with the network (arriving traffic, many links or flows), the number of events is another,
-/// and the order of events at one instant may be.
+/// Steps change nothing: the results are those of [`run`](crate::run), but for the number of
+/// events. Where hosts of `run` take turns with the network (arriving traffic, many links or
+/// flows), the order of events at one instant may be another, too.
 pub struct Steps(Owned);
 
 /// A flow between two steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FlowState {
     /// Whether the flow has begun.
     pub has_begun: bool,
@@ -99,7 +100,7 @@ impl Steps {
 
     /// Time that the run has reached.
     pub fn now(&self) -> Time {
-        self.0.with_dependent(|_, run| run.now)
+        self.0.with_dependent(|_, run| run.env.clock.now)
     }
 
     /// Runs up to a time, before everything that happens at that time; at most to the end of the
@@ -109,8 +110,8 @@ impl Steps {
     /// As [`run`](crate::run), except for what is only known at the end.
     pub fn run_until(&mut self, at: Time) -> Result<(), RunError> {
         self.0.with_dependent_mut(|_, run| {
-            let at = at.min(run.end);
-            if at > run.now { run.run_until(at) } else { Ok(()) }
+            let at = at.min(run.env.clock.end);
+            if at > run.env.clock.now { run.run_until(at) } else { Ok(()) }
         })
     }
 
@@ -124,7 +125,7 @@ impl Steps {
     pub fn link(&mut self, link: LinkId) -> Option<Observation> {
         self.0.with_dependent_mut(|setup, run| {
             setup.network.links.get(link.index())?;
-            Some(run.network.glance(run.now, link, &mut run.wheel))
+            Some(run.env.network.glance(run.env.clock.now, link, &mut run.env.schedule))
         })
     }
 
@@ -134,7 +135,7 @@ impl Steps {
     /// When there is no link of this number.
     pub fn change(&mut self, link: LinkId, change: &Change) {
         self.0.with_dependent_mut(|_, run| {
-            run.network.change(run.now, link, change, &mut run.wheel);
+            run.env.network.change(run.env.clock.now, link, change, &mut run.env.schedule);
         });
     }
 
@@ -143,8 +144,8 @@ impl Steps {
     pub fn route(&mut self, flow: usize) -> Option<Route> {
         self.0.with_dependent_mut(|setup, run| {
             let spec = setup.flows.get(flow)?;
-            let forward = run.routes.links(spec.from, spec.to, flow as u64)?;
-            let back = run.routes.links(spec.to, spec.from, flow as u64)?;
+            let forward = run.hosts.paths.routes.links(spec.from, spec.to, flow as u64)?;
+            let back = run.hosts.paths.routes.links(spec.to, spec.from, flow as u64)?;
             Some(Route { forward, back })
         })
     }
@@ -154,8 +155,7 @@ impl Steps {
     pub fn wake(&mut self, flow: usize) {
         self.0.with_dependent_mut(|setup, run| {
             if flow < setup.flows.len()
-                && let Some(slot) = run.slots[flow]
-                && run.flows.get(slot, flow as u32).is_some()
+                && let Some(slot) = run.hosts.slot_of(flow as u32)
             {
                 run.pump(slot);
             }
@@ -183,23 +183,18 @@ impl fmt::Debug for Steps {
 
 impl Simulation<'_> {
     fn flow_state(&mut self, index: usize) -> Option<FlowState> {
-        let outcome = self.outcomes.get(index).filter(|_| index < self.setup.flows.len())?;
+        let outcome = self.outcomes.list.get(index).filter(|_| index < self.setup.flows.len())?;
         let id = FlowId(index as u32);
         let passed = self.junctions.passed(id.0);
-        let slot = self.slots[index];
-        let Some(flow) = slot.and_then(|slot| self.flows.get(slot, id.0)) else {
+        let slot = self.hosts.slots[index];
+        let Some(flow) = slot.and_then(|slot| self.hosts.flows.get(slot, id.0)) else {
             return Some(FlowState {
                 has_begun: slot.is_some(),
                 has_ended: slot.is_some(),
                 delivered: outcome.delivered,
                 retransmitted: outcome.retransmitted,
                 timeouts: outcome.timeouts,
-                in_flight: Bytes::ZERO,
-                window: Bytes::ZERO,
-                pacing: None,
-                srtt: Duration::ZERO,
-                rtt: Duration::ZERO,
-                reason: None,
+                ..FlowState::default()
             });
         };
         let stats = flow.sender.stats();

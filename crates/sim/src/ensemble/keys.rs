@@ -3,7 +3,7 @@
 use rand_core::Rng;
 use ratewire_net::random::{stream, unit};
 
-use super::spec::Keys;
+use crate::setup::Keys;
 
 impl Keys {
     /// First bytes of the first frames that a peer sends through the switch of this number, as

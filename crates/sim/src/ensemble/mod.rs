@@ -7,15 +7,14 @@
 
 mod keys;
 mod relay;
-pub(crate) mod spec;
 
 use ratewire_anypoint::{FlowControl, Output, Side, Switch, SwitchConfig};
 use ratewire_laws::{Draw, FlowContext};
 use ratewire_units::{Bytes, Rate, Time};
 
-use crate::setup::Setup;
+use crate::outcome::FlowOutcome;
+use crate::setup::{EnsembleEdge, Setup};
 use keys::KeySource;
-use spec::EnsembleEdge;
 
 /// The switches of a run.
 #[derive(Debug, Default)]
@@ -24,8 +23,8 @@ pub(crate) struct Junctions {
     /// First flow that is an edge; all later flows are edges too.
     first: u32,
     ends: Vec<EdgeEnds>,
-    /// Buffer for the output of the next switch.
-    out: Vec<Output>,
+    /// What a switch sends after it was given something, in this order: to be taken at once.
+    pub(crate) out: Vec<Output>,
 }
 
 #[derive(Debug)]
@@ -37,20 +36,6 @@ struct Junction {
     keys: KeySource,
     /// Time of its timer event.
     timer_at: Time,
-}
-
-impl Junction {
-    /// The flow of an output of the switch.
-    fn flow_of(&self, output: &Output) -> Option<u32> {
-        match *output {
-            Output::Segment(side, _) | Output::Skip(side, _) => match side {
-                Side::Peer => self.peer.outbound,
-                Side::Member(k) => self.members[k].inbound,
-            },
-            Output::Ack(Side::Peer, _) => self.peer.inbound,
-            Output::Ack(Side::Member(k), _) => self.members[k].outbound,
-        }
-    }
 }
 
 /// Both ends of an edge: a switch and its side, or a host.
@@ -147,12 +132,13 @@ impl Junctions {
     }
 
     /// The edges that complete with this one: those that leave the switch at its far end, if it is
-    /// the last open one that arrives there, according to `is_open`.
-    pub(crate) fn over_with(&self, flow: u32, is_open: impl Fn(u32) -> bool) -> Vec<u32> {
+    /// the last open one that arrives there, according to `outcomes`.
+    pub(crate) fn over_with(&self, flow: u32, outcomes: &[FlowOutcome]) -> Vec<u32> {
         if !self.has(flow) {
             return Vec::new();
         }
         let Some((j, side)) = self.ends(flow).to else { return Vec::new() };
+        let is_open = |id: u32| outcomes[id as usize].completed.is_none();
         let Junction { peer, members, .. } = &self.list[j as usize];
         match side {
             Side::Peer => members.iter().filter_map(|edge| edge.inbound).collect(),

@@ -6,12 +6,15 @@
 //! a line of some rate to its node, and the node sees nothing else of the client.
 
 mod daemons;
+mod event;
 pub mod optimum;
 mod samples;
-pub mod spec;
 mod tally;
 mod workload;
 
-pub(crate) use daemons::{DEAD_TIME, Daemons};
+#[doc(inline)]
+pub use crate::setup::overlay as spec;
+pub(crate) use daemons::Daemons;
+pub(crate) use event::OverlayEvent;
 #[doc(hidden)]
 pub use workload::workload;

@@ -13,8 +13,8 @@ use ratewire_overlay::{Benefit, ClientId, NodeSet, OverlayNodeId, Trees};
 use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
-use super::spec::OverlaySpec;
 use crate::setup::Setup;
+use crate::setup::overlay::OverlaySpec;
 
 /// The optimum of a period without changes.
 #[derive(Clone, Debug)]

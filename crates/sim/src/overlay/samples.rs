@@ -4,10 +4,10 @@ use ratewire_overlay::queue::LinkCounts;
 use ratewire_overlay::{Dollars, SenderCounts};
 use ratewire_units::{Bytes, Duration};
 
-use super::spec::OverlaySpec;
 use super::tally::OverlayTally;
 use crate::outcome::{GroupOutcome, SenderOutcome};
 use crate::record::{GroupSample, OverlayLinkSample, SenderSample};
+use crate::setup::overlay::OverlaySpec;
 
 /// Counters as of the last sample.
 #[derive(Debug)]

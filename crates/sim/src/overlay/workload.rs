@@ -7,8 +7,8 @@ use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, OverlayNodeId, Params, 
 use ratewire_transport::App;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::spec::{OverlayGroup, OverlayLink, OverlaySender, OverlaySpec};
 use crate::dumbbell::{Dumbbell, cable, node};
+use crate::setup::overlay::{OverlayGroup, OverlayLink, OverlaySender, OverlaySpec};
 use crate::setup::{FlowSpec, Setup};
 
 const NODES: u32 = 50;

@@ -5,7 +5,7 @@ use ratewire_net::prefetch_bytes;
 
 use super::Event;
 use super::bits;
-use crate::engine::speed::tuning::{EVENTS_A_CHUNK, WORDS_A_LEVEL};
+use crate::tuning::{EVENTS_A_CHUNK, WORDS_A_LEVEL};
 
 type Bits = bits::Bits<WORDS_A_LEVEL>;
 

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 use ratewire_units::Time;
 
-use crate::engine::speed::tuning::{
+use crate::tuning::{
     BLOCK_LOG2, FIRST_BUCKET_LOG2, NARROWEST_BUCKET_LOG2, WIDEST_BUCKET_LOG2, WORTH_A_REVIEW,
 };
 use far::{BLOCKS, Far};

@@ -2,9 +2,7 @@
 
 use super::Event;
 use super::bits;
-use crate::engine::speed::tuning::{
-    HALVINGS_OF_A_LIST, HALVINGS_OF_A_PAIR, WORDS_A_LEVEL, WORTH_A_REVIEW,
-};
+use crate::tuning::{HALVINGS_OF_A_LIST, HALVINGS_OF_A_PAIR, WORDS_A_LEVEL, WORTH_A_REVIEW};
 
 type Bits = bits::Bits<WORDS_A_LEVEL>;
 

@@ -3,11 +3,11 @@
 use ratewire_net::spec::LinkId;
 use ratewire_net::{FlowEnd, LookAhead, Network};
 
-use super::Speed;
-use super::tuning::{EVENTS_AHEAD, EVENTS_BETWEEN_LOOKS, FEW_FLOWS, FEW_LINKS, FEW_TIMERS};
-use crate::engine::{FLOW_TIMER, INDEX, LINK};
+use crate::engine::schedule::Subject;
 use crate::flow::FlowTable;
 use crate::setup::Setup;
+use crate::speed::Speed;
+use crate::tuning::{EVENTS_AHEAD, EVENTS_BETWEEN_LOOKS, FEW_FLOWS, FEW_LINKS, FEW_TIMERS};
 use crate::wheel::Wheel;
 
 /// Slot of no flow.
@@ -31,7 +31,7 @@ enum Coming {
 /// The coming events. Each is looked at several times as it comes nearer, because the place of one
 /// part is stored in another.
 #[derive(Debug)]
-pub(in crate::engine) struct Foresight {
+pub(crate) struct Foresight {
     /// Whether the simulator looks ahead.
     is_on: bool,
     seen: [Coming; ROOM],
@@ -47,7 +47,7 @@ pub(in crate::engine) struct Foresight {
 
 impl Foresight {
     /// With many links, also lets links share delay lines.
-    pub(in crate::engine) fn new(setup: &Setup, speed: Speed, network: &mut Network) -> Foresight {
+    pub(crate) fn new(setup: &Setup, speed: Speed, network: &mut Network) -> Foresight {
         if speed.delay_lines && setup.network.links.len() > FEW_LINKS {
             network.use_delay_lines();
         }
@@ -68,7 +68,7 @@ impl Foresight {
 
     /// Whether the simulator looks ahead.
     #[inline]
-    pub(in crate::engine) fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }
 
@@ -80,9 +80,9 @@ impl Foresight {
 
     /// Must be called at each event.
     #[inline]
-    pub(in crate::engine) fn look(
+    pub(crate) fn look(
         &mut self,
-        event: u32,
+        event: Subject,
         wheel: &mut Wheel,
         network: &Network,
         flows: &FlowTable,
@@ -112,25 +112,26 @@ impl Foresight {
                 }
             }
             None => {
-                if timer_of(event).is_some() && flows.slots() > FEW_TIMERS && !scouts {
+                let is_timer = matches!(event, Subject::Timer(_));
+                if is_timer && flows.slots() > FEW_TIMERS && !scouts {
                     self.look_at_timers(wheel, network, flows);
                 }
             }
         }
         if scouts {
-            wheel.scout(EVENTS_AHEAD as u32, |event| self.see(event, network, flows));
+            wheel.scout(EVENTS_AHEAD as u32, |what| self.see(Subject::of(what), network, flows));
         }
     }
 
     /// Looks at an event for the first time, and again at some seen before it.
     #[inline]
-    fn see(&mut self, event: u32, network: &Network, flows: &FlowTable) {
+    fn see(&mut self, event: Subject, network: &Network, flows: &FlowTable) {
         let ahead = network.look_ahead();
         self.count = self.count.wrapping_add(1);
-        *self.at(0) = match event & !INDEX {
-            LINK => Coming::Event(LinkId(event & INDEX)),
-            FLOW_TIMER => Coming::Flow { slot: event & INDEX, is_data: false },
-            _ => Coming::Other,
+        *self.at(0) = match event {
+            Subject::Link(link) => Coming::Event(link),
+            Subject::Timer(slot) => Coming::Flow { slot, is_data: false },
+            Subject::Release(_) | Subject::Other(_) => Coming::Other,
         };
         if let Coming::Event(link) = *self.at(0) {
             ahead.foresee(link);
@@ -171,7 +172,7 @@ impl Foresight {
     #[inline]
     fn look_at_timers(&mut self, wheel: &mut Wheel, network: &Network, flows: &FlowTable) {
         let ahead = network.look_ahead();
-        let Some(slot) = wheel.scan_far().and_then(timer_of) else { return };
+        let Some(Subject::Timer(slot)) = wheel.scan_far().map(Subject::of) else { return };
         flows.foresee(slot, false);
         self.timers.rotate_right(1);
         let [_, _, earlier, _, earliest] = self.timers;
@@ -212,14 +213,8 @@ fn look_along(line: LinkId, ahead: LookAhead<'_>, flows: &FlowTable) {
 }
 
 #[inline]
-fn link_of(event: u32) -> Option<LinkId> {
-    (event & !INDEX == LINK).then_some(LinkId(event & INDEX))
-}
-
-/// Slot of the flow to which a timer belongs.
-#[inline]
-fn timer_of(event: u32) -> Option<u32> {
-    (event & !INDEX == FLOW_TIMER).then_some(event & INDEX)
+fn link_of(event: Subject) -> Option<LinkId> {
+    if let Subject::Link(link) = event { Some(link) } else { None }
 }
 
 #[cfg(test)]
@@ -287,14 +282,14 @@ mod tests {
         let mut simulation =
             Simulation::new(setup, Box::new(&mut recorder), speed).expect("a setup");
         if share {
-            simulation.network.use_delay_lines();
+            simulation.env.network.use_delay_lines();
         }
         simulation.foresight.looks = looks;
         simulation.foresight.scouts = looks;
         simulation.foresight.many_flows = many_flows;
         simulation.run().expect("it runs");
         let seen = simulation.foresight.count;
-        (format!("{:?}", simulation.finish()), seen)
+        (format!("{:?}", simulation.outcome()), seen)
     }
 
     #[test]

@@ -6,8 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_overlay::OverlayNodeId;
-use ratewire_overlay::membership::{Tally, ViewId};
+use ratewire_overlay::daemon::Daemon;
+use ratewire_overlay::membership::{LinkMessage, Tally, ViewId};
+use ratewire_overlay::{EdgeId, GroupId, OverlayNodeId};
+
+use super::content::Content;
+use super::{Connection, Daemons};
+use crate::error::RunError;
 
 /// Accounts of all views that have ended, for some of their daemons.
 #[derive(Debug, Default)]
@@ -113,5 +118,72 @@ impl Books {
         let came: Vec<usize> = ended.chain(here).map(|node| node.index()).collect();
         let owed = from.tally.sent.iter().enumerate();
         owed.filter(|(node, _)| !came.contains(node)).map(|(_, sent)| sent).sum()
+    }
+}
+
+impl Daemons {
+    /// Checks that every owed delivery of a message was made, is on its way, or was lost with a
+    /// failure, and that senders' messages kept their order.
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        if let Some(group) = self.disordered() {
+            return Err(RunError::MessagesOvertook(group.to_string()));
+        }
+        let (owed, accounted) = self.books();
+        if owed == accounted { Ok(()) } else { Err(RunError::MessagesLost { owed, accounted }) }
+    }
+
+    /// The group of a sender whose messages came to a node in another order than promised.
+    fn disordered(&self) -> Option<&str> {
+        let sender = self.tally.overtaken()?;
+        let group = self.spec.senders[sender as usize].spec.group;
+        Some(&self.spec.groups[group.index()].name)
+    }
+
+    /// Whether a link is cut and its daemon does not know it.
+    fn is_unnoticed(&self, connection: &Connection) -> bool {
+        let is_up = |daemon: &Daemon<GroupId, Content>| {
+            daemon.links().any(|link| link.peer == connection.to && link.is_up)
+        };
+        let daemon = self.nodes[connection.from.index()].daemon.as_ref();
+        connection.state.is_cut && daemon.is_some_and(is_up)
+    }
+
+    /// Deliveries owed to messages, and deliveries made, on their way, or lost with failures.
+    fn books(&self) -> (u64, u64) {
+        let count = self.nodes.len();
+        let mut on_its_way = vec![0u64; count * count];
+        for (place, connection) in self.connections.iter().enumerate() {
+            let Some(daemon) = &self.nodes[connection.from.index()].daemon else { continue };
+            let Some(state) = daemon.links().find(|link| link.peer == connection.to) else {
+                continue;
+            };
+            let on_link = connection.messages.iter().map(|(_, message)| message);
+            let is_current = daemon.member().has_told(connection.to);
+            let all: Vec<_> = on_link.chain(state.queue.waiting_messages()).collect();
+            // Messages before the name of a view are of an earlier view.
+            let named = all.iter().rposition(|message| matches!(message, LinkMessage::Enter(_)));
+            for message in all.into_iter().skip(named.unwrap_or(0)) {
+                if let LinkMessage::View(message) = message
+                    && message.body.is_data()
+                    && is_current
+                {
+                    let owed = daemon.member().owed(EdgeId(place as u16), message);
+                    for to in owed.iter() {
+                        on_its_way[message.origin.index() * count + to.index()] += 1;
+                    }
+                }
+            }
+        }
+        let daemons = self.nodes.iter().filter_map(|node| node.daemon.as_ref());
+        let present: Vec<_> = daemons
+            .map(|daemon| daemon.member())
+            .map(|member| (member.id(), member.view().0, member.tally()))
+            .collect();
+        let mut daemons = self.nodes.iter().filter_map(|node| node.daemon.as_ref());
+        let is_changing = daemons.any(|daemon| daemon.member().is_changing())
+            || self.connections.iter().any(|connection| self.is_unnoticed(connection));
+        self.books.balance(&present, |from, to| {
+            (!is_changing).then(|| on_its_way[from.index() * count + to.index()])
+        })
     }
 }

@@ -10,9 +10,9 @@ use ratewire_overlay::membership::{Outgoing, Service, Target};
 use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, SenderSpec};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::super::spec::OverlayGroup;
 use super::content::Content;
 use super::label;
+use crate::setup::overlay::OverlayGroup;
 
 /// Sending clients of one node.
 #[derive(Debug, Default)]

@@ -4,43 +4,33 @@ use std::sync::Arc;
 
 use ratewire_net::random::stream;
 use ratewire_overlay::daemon::Daemon;
-use ratewire_overlay::{EdgeId, OverlayNodeId, SenderCounts};
+use ratewire_overlay::{EdgeId, OverlayNodeId};
 use ratewire_units::{Duration, Time};
 
-use super::super::spec::FaultKind;
 use super::clients::Clients;
 use super::{Daemons, label};
+use crate::overlay::event::{Consequences, OverlayEvent};
+use crate::setup::overlay::FaultKind;
 
 /// Time after which both ends of a cut link know that their connection has ended: the group
 /// daemon's default for a neighbour that is silent.
-pub(crate) const DEAD_TIME: Duration = Duration::from_secs(5);
-
-/// What the engine must do after a fault.
-#[derive(Debug, Default)]
-pub(crate) struct Consequences {
-    /// Flows whose connections have ended.
-    pub(crate) close: Vec<usize>,
-    /// Flows of new connections.
-    pub(crate) open: Vec<usize>,
-    /// When both ends of a cut link notice: the link, and the number of its connection.
-    pub(crate) notice: Option<(EdgeId, u64)>,
-}
+const DEAD_TIME: Duration = Duration::from_secs(5);
 
 impl Daemons {
     /// Applies fault number `fault`.
-    pub(crate) fn fault(&mut self, now: Time, fault: usize) -> Consequences {
-        let mut out = Consequences::default();
+    pub(super) fn fault(&mut self, now: Time, fault: usize) -> Consequences {
+        let mut out = Consequences { nodes: 0..self.nodes.len(), ..Consequences::default() };
         match self.spec.faults[fault].kind {
             FaultKind::Crash(node) => self.crash(now, node, &mut out),
             FaultKind::Restart(node) => self.restart(now, node, &mut out),
-            FaultKind::Cut(a, b) => self.cut(a, b, &mut out),
+            FaultKind::Cut(a, b) => self.cut(now, a, b, &mut out),
             FaultKind::Heal(a, b) => self.heal(now, a, b, &mut out),
         }
         out
     }
 
     /// The ends of a cut link notice, unless there is a new connection.
-    pub(crate) fn notice(&mut self, now: Time, link: EdgeId, number: u64) {
+    pub(super) fn notice(&mut self, now: Time, link: EdgeId, number: u64) {
         let connection = &self.connections[link.index()];
         if connection.state.is_cut && connection.state.number == number {
             let (a, b) = (connection.from, connection.to);
@@ -149,7 +139,7 @@ impl Daemons {
         }
     }
 
-    fn cut(&mut self, a: OverlayNodeId, b: OverlayNodeId, out: &mut Consequences) {
+    fn cut(&mut self, now: Time, a: OverlayNodeId, b: OverlayNodeId, out: &mut Consequences) {
         if self.is_cut(a, b) {
             return;
         }
@@ -157,7 +147,8 @@ impl Daemons {
         for link in self.both(a, b) {
             let state = &mut self.connections[link.index()].state;
             state.is_cut = true;
-            out.notice = Some((link, state.number));
+            let notice = OverlayEvent::Notice(link, state.number as u32);
+            out.later = Some((now + DEAD_TIME, notice));
         }
     }
 
@@ -172,25 +163,5 @@ impl Daemons {
         self.disconnect(now, a, b);
         self.disconnect(now, b, a);
         self.connect(now, a, b, out);
-    }
-
-    /// Counters of a node's senders over all lives of its daemon.
-    pub(super) fn sender_counts(
-        &self,
-        now: Time,
-        node: OverlayNodeId,
-    ) -> Vec<(usize, SenderCounts)> {
-        let node = &self.nodes[node.index()];
-        let Some(daemon) = &node.daemon else { return Vec::new() };
-        let counts = |(sender, id): (usize, _)| {
-            let (before, purse) = (self.sent_before[sender], daemon.purse(now, id)?);
-            let counts = SenderCounts {
-                sent: before.sent + purse.sent,
-                owed: before.owed + purse.owed,
-                blocked: before.blocked + purse.blocked,
-            };
-            Some((sender, counts))
-        };
-        node.clients.senders().filter_map(counts).collect()
     }
 }

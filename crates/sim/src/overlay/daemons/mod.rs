@@ -8,6 +8,7 @@ mod samples;
 mod tally;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ratewire_net::prefetch_bytes;
@@ -19,15 +20,15 @@ use ratewire_overlay::membership::{
 use ratewire_overlay::{
     ClientId, EdgeId, EdgeSpec, GroupId, OverlayNodeId, SenderCounts, Unreachable,
 };
+use ratewire_transport::Sender;
 use ratewire_units::{Bytes, Duration, Time};
 
+use super::event::{Consequences, OverlayEvent};
 use super::samples::Before;
-use super::spec::{OverlayLink, OverlaySpec};
-use crate::flow::Flow;
+use crate::setup::overlay::{OverlayLink, OverlaySpec};
 use books::Books;
 use clients::Clients;
 use content::{Content, OnLink, Size, size};
-pub(crate) use faults::DEAD_TIME;
 use tally::DaemonTally;
 
 /// Nodes, and the messages between them.
@@ -174,16 +175,52 @@ impl Daemons {
         place.map(|place| EdgeId(place as u16))
     }
 
-    /// The flow that implements an overlay link.
-    pub(crate) fn flow_of(&self, link: EdgeId) -> usize {
-        self.spec.links[link.index()].flow
-    }
-
     fn link(&self, from: OverlayNodeId, to: OverlayNodeId) -> Option<EdgeId> {
         self.links[from.index() * self.nodes.len() + to.index()]
     }
 
-    pub(crate) fn start_sender(&mut self, now: Time, sender: usize) -> usize {
+    /// The events that are known at the start.
+    pub(crate) fn events(&self) -> impl Iterator<Item = (Time, OverlayEvent)> + use<> {
+        let spec = Arc::clone(&self.spec);
+        let mut events = Vec::new();
+        for (i, sender) in (0..).zip(&spec.senders) {
+            events.push((sender.start, OverlayEvent::Start(i)));
+            events.push((sender.stop.unwrap_or(Time::NEVER), OverlayEvent::Stop(i)));
+        }
+        let changes = (0..).zip(&spec.changes);
+        events.extend(changes.map(|(i, change)| (change.at, OverlayEvent::Change(i))));
+        let faults = (0..).zip(&spec.faults);
+        events.extend(faults.map(|(i, fault)| (fault.at, OverlayEvent::Fault(i))));
+        events.into_iter()
+    }
+
+    /// Handles an event.
+    pub(crate) fn on_event(&mut self, now: Time, event: OverlayEvent) -> Consequences {
+        let node = match event {
+            OverlayEvent::Node(node) if !self.advance(now, node as usize) => None,
+            OverlayEvent::Node(node) => Some(node as usize),
+            OverlayEvent::Start(sender) => Some(self.start_sender(now, sender as usize)),
+            OverlayEvent::Stop(sender) => {
+                self.stop_sender(sender as usize);
+                None
+            }
+            OverlayEvent::Change(change) => Some(self.change(now, change as usize)),
+            OverlayEvent::Fault(fault) => return self.fault(now, fault as usize),
+            OverlayEvent::Notice(link, number) => {
+                self.notice(now, link, u64::from(number));
+                return Consequences { nodes: self.nodes(), ..Consequences::default() };
+            }
+        };
+        let nodes = node.map_or(0..0, |node| node..node + 1);
+        Consequences { nodes, ..Consequences::default() }
+    }
+
+    /// All nodes.
+    pub(crate) fn nodes(&self) -> Range<usize> {
+        0..self.nodes.len()
+    }
+
+    fn start_sender(&mut self, now: Time, sender: usize) -> usize {
         let at = self.spec.senders[sender].at.index();
         self.nodes[at].senders.push(sender);
         self.connect_sender(now, sender);
@@ -200,7 +237,7 @@ impl Daemons {
         node.clients.start(now, daemon, (sender, &spec.spec), (group, data), before);
     }
 
-    pub(crate) fn stop_sender(&mut self, sender: usize) {
+    fn stop_sender(&mut self, sender: usize) {
         let node = &mut self.nodes[self.spec.senders[sender].at.index()];
         node.senders.retain(|other| *other != sender);
         if let Some(daemon) = &mut node.daemon {
@@ -208,7 +245,7 @@ impl Daemons {
         }
     }
 
-    pub(crate) fn change(&mut self, now: Time, change: usize) -> usize {
+    fn change(&mut self, now: Time, change: usize) -> usize {
         let change = self.spec.changes[change];
         let node = &mut self.nodes[change.node.index()];
         let is_this = |(client, group, _): &(ClientId, GroupId, Option<ClientId>)| {
@@ -231,7 +268,7 @@ impl Daemons {
     }
 
     /// Lets a node do what is due, if this is its time.
-    pub(crate) fn advance(&mut self, now: Time, node: usize) -> bool {
+    fn advance(&mut self, now: Time, node: usize) -> bool {
         let node = &mut self.nodes[node];
         if node.timer != now {
             return false;
@@ -257,18 +294,21 @@ impl Daemons {
         })
     }
 
-    /// A link of a node that had nothing to send and now has.
-    pub(crate) fn poll_link(&mut self, node: usize) -> Option<EdgeId> {
+    /// The flow of a link of a node that had nothing to send and now has.
+    pub(crate) fn poll_flow(&mut self, node: usize) -> Option<usize> {
         let peer = self.nodes[node].daemon.as_mut()?.poll_link()?;
-        self.link(OverlayNodeId(node as u8), peer)
+        let link = self.link(OverlayNodeId(node as u8), peer)?;
+        Some(self.spec.links[link.index()].flow)
     }
 
-    /// Writes waiting messages to a flow until it has a packet to send.
+    /// Writes waiting messages to a link's sender until it has a packet to send. Returns the end of
+    /// the next message in the stream that has not arrived, or `u64::MAX`.
     #[cold]
-    pub(crate) fn feed(&mut self, now: Time, link: EdgeId, flow: &mut Flow) {
+    pub(crate) fn feed(&mut self, now: Time, link: EdgeId, sender: &mut Sender) -> u64 {
         let connection = &mut self.connections[link.index()];
-        let Some(daemon) = &mut self.nodes[connection.from.index()].daemon else { return };
-        while flow.sender.unsent() < flow.sender.mss()
+        let daemon = &mut self.nodes[connection.from.index()].daemon;
+        while sender.unsent() < sender.mss()
+            && let Some(daemon) = daemon
             && let Some((data, message)) = daemon.take_sized(now, connection.to)
         {
             let size = match size(data, &message) {
@@ -283,20 +323,18 @@ impl Daemons {
                 }
             };
             connection.written += size.get();
-            flow.sender.write(size);
+            sender.write(size);
             connection.messages.push_back((connection.written, message));
         }
-        flow.end = connection.messages.front().map_or(u64::MAX, |(end, _)| *end);
+        connection.messages.front().map_or(u64::MAX, |(end, _)| *end)
     }
 
-    /// Hands messages that arrived over a flow to the node at its far end; returns the node.
-    pub(crate) fn arrived(&mut self, now: Time, link: EdgeId, flow: &mut Flow) -> usize {
+    /// Hands the messages of which a link has delivered the last byte to the node at its far end.
+    /// Returns the node, and the end of the next message in the stream, or `u64::MAX`.
+    pub(crate) fn arrived(&mut self, now: Time, link: EdgeId, delivered: Bytes) -> (usize, u64) {
         let Connection { from, to, ref mut messages, .. } = self.connections[link.index()];
         let node = &mut self.nodes[to.index()];
-        let whole = |messages: &VecDeque<(u64, OnLink)>| {
-            messages.front().is_some_and(|(end, _)| *end <= flow.receiver.delivered().get())
-        };
-        while whole(messages)
+        while messages.front().is_some_and(|(end, _)| *end <= delivered.get())
             && let Some((_, message)) = messages.pop_front()
             && let Some(daemon) = &mut node.daemon
         {
@@ -304,9 +342,9 @@ impl Daemons {
         }
         // Prefetches the next message, and the place of the one behind it, before their packets
         // arrive.
-        flow.end = u64::MAX;
+        let mut next = u64::MAX;
         if let Some((end, message)) = messages.front() {
-            flow.end = *end;
+            next = *end;
             if let LinkMessage::View(message) = message {
                 prefetch_bytes(message.as_ref(), 0..size_of::<ViewMessage<GroupId, Content>>());
             }
@@ -314,7 +352,7 @@ impl Daemons {
         if let Some(behind) = messages.get(1) {
             prefetch_bytes(behind, 0..size_of_val(behind));
         }
-        to.index()
+        (to.index(), next)
     }
 
     /// Lets a node's clients send what is ready, and counts the messages that it has for them.
@@ -340,61 +378,6 @@ impl Daemons {
                 Event::Transition { .. } | Event::Left { .. } => {}
             }
         }
-    }
-
-    /// The group of a sender whose messages came to a node in another order than promised.
-    pub(crate) fn disordered(&self) -> Option<&str> {
-        let sender = self.tally.overtaken()?;
-        let group = self.spec.senders[sender as usize].spec.group;
-        Some(&self.spec.groups[group.index()].name)
-    }
-
-    /// Whether a link is cut and its daemon does not know it.
-    fn is_unnoticed(&self, connection: &Connection) -> bool {
-        let is_up = |daemon: &Daemon<GroupId, Content>| {
-            daemon.links().any(|link| link.peer == connection.to && link.is_up)
-        };
-        let daemon = self.nodes[connection.from.index()].daemon.as_ref();
-        connection.state.is_cut && daemon.is_some_and(is_up)
-    }
-
-    /// Deliveries owed to messages, and deliveries made, on their way, or lost with failures.
-    pub(crate) fn books(&self) -> (u64, u64) {
-        let count = self.nodes.len();
-        let mut on_its_way = vec![0u64; count * count];
-        for (place, connection) in self.connections.iter().enumerate() {
-            let Some(daemon) = &self.nodes[connection.from.index()].daemon else { continue };
-            let Some(state) = daemon.links().find(|link| link.peer == connection.to) else {
-                continue;
-            };
-            let on_link = connection.messages.iter().map(|(_, message)| message);
-            let is_current = daemon.member().has_told(connection.to);
-            let all: Vec<_> = on_link.chain(state.queue.waiting_messages()).collect();
-            // Messages before the name of a view are of an earlier view.
-            let named = all.iter().rposition(|message| matches!(message, LinkMessage::Enter(_)));
-            for message in all.into_iter().skip(named.unwrap_or(0)) {
-                if let LinkMessage::View(message) = message
-                    && message.body.is_data()
-                    && is_current
-                {
-                    let owed = daemon.member().owed(EdgeId(place as u16), message);
-                    for to in owed.iter() {
-                        on_its_way[message.origin.index() * count + to.index()] += 1;
-                    }
-                }
-            }
-        }
-        let daemons = self.nodes.iter().filter_map(|node| node.daemon.as_ref());
-        let present: Vec<_> = daemons
-            .map(|daemon| daemon.member())
-            .map(|member| (member.id(), member.view().0, member.tally()))
-            .collect();
-        let mut daemons = self.nodes.iter().filter_map(|node| node.daemon.as_ref());
-        let is_changing = daemons.any(|daemon| daemon.member().is_changing())
-            || self.connections.iter().any(|connection| self.is_unnoticed(connection));
-        self.books.balance(&present, |from, to| {
-            (!is_changing).then(|| on_its_way[from.index() * count + to.index()])
-        })
     }
 }
 

@@ -2,13 +2,13 @@
 
 use ratewire_overlay::membership::LinkMessage;
 use ratewire_overlay::queue::{LinkCounts, LinkQueue};
-use ratewire_overlay::{Dollars, OverlayNodeId};
+use ratewire_overlay::{Dollars, OverlayNodeId, SenderCounts};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::super::samples::group_outcomes;
 use super::{Daemons, Past};
 use crate::outcome::{OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
-use crate::record::{OverlayLinkSample, OverlaySample, SenderSample};
+use crate::record::{OverlayLinkSample, OverlaySample, Recorder, SenderSample};
 
 impl Past {
     /// Adds the counters of a queue.
@@ -23,6 +23,26 @@ impl Past {
 }
 
 impl Daemons {
+    /// Counters of a node's senders over all lives of its daemon.
+    pub(super) fn sender_counts(
+        &self,
+        now: Time,
+        node: OverlayNodeId,
+    ) -> Vec<(usize, SenderCounts)> {
+        let node = &self.nodes[node.index()];
+        let Some(daemon) = &node.daemon else { return Vec::new() };
+        let counts = |(sender, id): (usize, _)| {
+            let (before, purse) = (self.sent_before[sender], daemon.purse(now, id)?);
+            let counts = SenderCounts {
+                sent: before.sent + purse.sent,
+                owed: before.owed + purse.owed,
+                blocked: before.blocked + purse.blocked,
+            };
+            Some((sender, counts))
+        };
+        node.clients.senders().filter_map(counts).collect()
+    }
+
     /// Messages that each sender has paid for, and deliveries owed to each group's messages.
     fn sent(&self, now: Time) -> (Vec<SenderOutcome>, Vec<u64>) {
         let earlier = self.spec.senders.iter().zip(&self.sent_before);
@@ -40,12 +60,7 @@ impl Daemons {
     }
 
     /// Changes since the last sample.
-    pub(crate) fn sample(
-        &mut self,
-        at: Time,
-        interval: Duration,
-        tell: &mut dyn FnMut(&OverlaySample<'_>),
-    ) {
+    pub(crate) fn sample(&mut self, at: Time, interval: Duration, recorder: &mut dyn Recorder) {
         let (senders, owed) = self.sent(at);
         let mut sampled = vec![SenderSample::default(); senders.len()];
         for node in &self.nodes {
@@ -62,7 +77,7 @@ impl Daemons {
         let groups = self.before.groups(&senders, &mut sampled, &self.tally.groups);
         let owed = self.before.owed(owed.iter().sum());
         let (groups, links, senders) = (&groups[..], &links[..], &sampled[..]);
-        tell(&OverlaySample { at, interval, groups, links, senders, owed });
+        recorder.overlay_sample(&OverlaySample { at, interval, groups, links, senders, owed });
     }
 
     /// Counters of a link over all lives of its daemon.

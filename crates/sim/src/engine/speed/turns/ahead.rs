@@ -4,8 +4,8 @@ use ratewire_net::spec::LinkId;
 use ratewire_net::{FlowEnd, LookAhead};
 
 use super::Due;
-use crate::engine::speed::tuning::{AGENDA_ANSWER, AGENDA_END, AGENDA_LEAD, AGENDA_PORT};
 use crate::flow::FlowTable;
+use crate::tuning::{AGENDA_ANSWER, AGENDA_END, AGENDA_LEAD, AGENDA_PORT};
 
 /// Must be called at each event of a link in the network's turn.
 #[inline]

@@ -8,27 +8,26 @@
 
 mod ahead;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
-
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_net::{Label, Network};
 use ratewire_units::{Duration, Time};
 
-use super::tuning::{
-    AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL,
-};
-use super::{HostLagging, Speed};
-use crate::engine::{FLOW_TIMER, INDEX, LINK, PROGRESS_EVERY, RELEASE, Simulation, pairs};
+use crate::engine::Simulation;
+use crate::engine::environment::Environment;
+use crate::engine::schedule::Subject;
 use crate::error::RunError;
+use crate::record::PROGRESS_EVERY;
 use crate::routes::RouteTable;
 use crate::setup::Setup;
-use crate::wheel::Wheel;
+use crate::speed::{HostLagging, Speed};
+use crate::tuning::{
+    AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL,
+};
 use ahead::{look_at_agenda, look_at_link};
 
 /// A task of a host.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) enum Due {
+pub(crate) enum Due {
     /// A packet has arrived.
     Packet(Label),
     /// The timer of the flow in this slot is due.
@@ -38,7 +37,7 @@ pub(in crate::engine) enum Due {
 impl Due {
     /// Slot of the flow that the task is for.
     #[inline]
-    pub(in crate::engine) fn flow(&self) -> u32 {
+    pub(crate) fn flow(&self) -> u32 {
         match self {
             Due::Packet(label) => label.flow,
             Due::Timer(_, slot) => *slot,
@@ -53,21 +52,13 @@ impl Due {
     }
 }
 
-/// Pending tasks of hosts, and state of the turns.
+/// How far hosts lag, and whether that pays.
 #[derive(Debug)]
-pub(in crate::engine) struct Turns {
+pub(crate) struct Turns {
     /// Time by which hosts may lag behind the network.
     lag: Duration,
     /// Events of links in one turn.
     most_events: u64,
-    /// Timers of flows, by slot.
-    timers: Wheel,
-    /// Time up to which timers are on the agenda.
-    until: Time,
-    /// Timers set for an earlier time after the agenda was made: time, number of timers set before,
-    /// and slot.
-    soon: BinaryHeap<Reverse<(Time, u64, u32)>>,
-    soon_before: u64,
     /// Turns since the last trial in which hosts lagged as far as they may, and their events.
     whole: u64,
     events: u64,
@@ -83,7 +74,7 @@ fn are_many(setup: &Setup) -> bool {
 impl Turns {
     /// The turns, if hosts can take turns with the network. Must be called before links are watched
     /// or send.
-    pub(in crate::engine) fn new(
+    pub(crate) fn new(
         setup: &Setup,
         speed: Speed,
         network: &mut Network,
@@ -100,47 +91,14 @@ impl Turns {
         let is_of_a_leaf = |link: &LinkId| is_leaf(setup.network.links[link.index()].from);
         if !are_wanted
             || has_relays
-            || !pairs(setup).all(|(from, to)| is_leaf(from) && is_leaf(to))
+            || !setup.pairs().all(|(from, to)| is_leaf(from) && is_leaf(to))
             || setup.changes.iter().any(|(_, link, _)| is_of_a_leaf(link))
             || setup.paths.iter().any(|path| inner(path).iter().any(|node| is_leaf(*node)))
         {
             return None;
         }
-        let changed: BTreeSet<LinkId> = setup.changes.iter().map(|(_, link, _)| *link).collect();
-        let may_change = |link: LinkId| changed.contains(&link);
-        let lag = network.host_lag().begin(&setup.network, is_leaf, may_change)?;
-        Some(Turns {
-            lag,
-            most_events: MOST_EVENTS_A_TURN,
-            timers: Wheel::default(),
-            until: Time::ZERO,
-            soon: BinaryHeap::new(),
-            soon_before: 0,
-            whole: 0,
-            events: 0,
-        })
-    }
-
-    /// Schedules a flow's timer.
-    #[inline]
-    pub(in crate::engine) fn note_timer(&mut self, at: Time, slot: u32) {
-        if at < self.until {
-            self.soon.push(Reverse((at, self.soon_before, slot)));
-            self.soon_before += 1;
-        } else {
-            self.timers.push(at, slot);
-        }
-    }
-
-    /// The next timer before this time that was set after the agenda was made.
-    #[inline]
-    fn next_soon(&mut self, before: Time) -> Option<(Time, u32)> {
-        let Reverse((at, _, slot)) = *self.soon.peek()?;
-        if at >= before {
-            return None;
-        }
-        self.soon.pop();
-        Some((at, slot))
+        let lag = network.host_lag().begin(&setup.network, is_leaf)?;
+        Some(Turns { lag, most_events: MOST_EVENTS_A_TURN, whole: 0, events: 0 })
     }
 
     /// Whether turns have become too short; the last, in which hosts lagged as far as they may, had
@@ -164,110 +122,69 @@ fn inner(path: &[NodeId]) -> &[NodeId] {
 
 impl Simulation<'_> {
     /// Runs in turns to the end, or until turns are too short to pay.
-    pub(in crate::engine) fn run_in_turns(&mut self) -> Result<(), RunError> {
+    pub(crate) fn run_in_turns(&mut self) -> Result<(), RunError> {
         let mut agenda: Vec<Due> = Vec::new();
-        while let Some(turns) = &mut self.turns {
-            let next = self.wheel.next_time().min(turns.timers.next_time());
+        let looks_ahead = self.foresight.is_on();
+        let looks_at_links = self.foresight.looks_at_links();
+        while let Some(turns) = &self.turns {
+            let next = self.env.schedule.next_time();
             let of_hosts = agenda.first().map_or(Time::NEVER, Due::time);
-            let start =
-                next.min(of_hosts).min(self.network.host_lag().next_for_hosts()).max(turns.until);
-            if start > self.end {
+            let start = next.min(of_hosts).min(self.env.network.host_lag().next_for_hosts());
+            let start = start.max(self.env.schedule.hosts_until());
+            if start > self.env.clock.end {
                 break;
             }
-            let limit = (start + turns.lag).min(self.end + Duration::from_ps(1));
-            let before = self.events;
-            self.network.host_lag().hosts_are_at(start);
-            let most = self.events + turns.most_events;
-            let (until, other) = self.network_turn(limit, most, &mut agenda)?;
-            self.complete_agenda(until, &mut agenda);
+            let limit = (start + turns.lag).min(self.env.clock.end + Duration::from_ps(1));
+            let before = self.env.clock.events;
+            self.env.network.host_lag().hosts_are_at(start);
+            let limits = (limit, before + turns.most_events);
+            let (until, other) = network_turn(&mut self.env, limits, looks_at_links, &mut agenda)?;
+            complete_agenda(&mut self.env, until, &mut agenda);
+            if self.env.network.news().take_any() {
+                self.take_news();
+            }
             // Tasks due at exactly this time are done together with all others of that time,
             // wherever a turn ends.
             let due = agenda.partition_point(|due| due.time() < until);
-            self.hosts_turn(&agenda[..due], until)?;
+            self.hosts_turn(&agenda[..due], until, looks_ahead)?;
             agenda.drain(..due);
-            let events = self.events - before;
-            if let Some(index) = other {
-                self.advance(until)?;
-                self.other_event_at(index)?;
+            let events = self.env.clock.events - before;
+            if let Some(event) = other {
+                self.env.clock.advance(until)?;
+                self.other_event(event)?;
             }
-            if before / PROGRESS_EVERY != self.events / PROGRESS_EVERY || self.is_to_end {
-                self.report_progress(until.min(self.end))?;
+            if before / PROGRESS_EVERY != self.env.clock.events / PROGRESS_EVERY
+                || self.records.is_to_end
+            {
+                self.report_progress(until.min(self.env.clock.end))?;
             }
             if let Some(turns) = &mut self.turns
                 && until == limit
                 && turns.are_short(events)
             {
-                self.end_turns();
+                // Hosts have caught up.
+                self.turns = None;
+                self.env.schedule.end_lag();
+                self.env.network.host_lag().end(&mut self.env.schedule);
             }
         }
         Ok(())
     }
 
-    /// Lets links process events before this time, up to an event of another kind or a number of
-    /// events. Returns the time reached, and that event.
-    ///
-    /// Not inlined: code inlined in two loops of one function suits neither.
-    #[inline(never)]
-    fn network_turn(
+    /// Lets hosts do their tasks before this time.
+    fn hosts_turn(
         &mut self,
-        limit: Time,
-        most: u64,
-        agenda: &mut Vec<Due>,
-    ) -> Result<(Time, Option<u32>), RunError> {
-        let looks_ahead = self.foresight.looks_at_links();
-        while let Some((at, what)) = self.wheel.pop_before(limit) {
-            let index = what & INDEX;
-            let link = LinkId(index);
-            if what & !INDEX == RELEASE {
-                self.advance(at)?;
-                self.network.release(at, link, &mut self.wheel);
-                continue;
-            }
-            if what & !INDEX != LINK {
-                return Ok((at, Some(index)));
-            }
-            self.advance(at)?;
-            if looks_ahead {
-                look_at_link(link, self.network.look_ahead());
-            }
-            if let Some(label) = self.network.on_event(at, link, &mut self.wheel) {
-                debug_assert_eq!(label.arrived(), at);
-                agenda.push(Due::Packet(label));
-            }
-            if self.events >= most {
-                return Ok((at, None));
-            }
-        }
-        Ok((limit, None))
-    }
-
-    /// Adds tasks of hosts before this time that had no event.
-    fn complete_agenda(&mut self, until: Time, agenda: &mut Vec<Due>) {
-        let told = agenda.len();
-        self.network.host_lag().take_for_hosts(until, |label| agenda.push(Due::Packet(label)));
-        if let Some(turns) = &mut self.turns {
-            while let Some((at, slot)) = turns.timers.pop_before(until) {
-                agenda.push(Due::Timer(at, slot));
-            }
-            turns.until = until;
-        }
-        self.events += (agenda.len() - told) as u64;
-        // The agenda consists of a few sorted runs, which the sort merges.
-        agenda.sort_by_key(Due::time);
-        if self.network.news().take_any() {
-            self.take_news();
-        }
-    }
-
-    fn hosts_turn(&mut self, agenda: &[Due], until: Time) -> Result<(), RunError> {
-        let looks_ahead = self.foresight.is_on();
+        agenda: &[Due],
+        until: Time,
+        looks_ahead: bool,
+    ) -> Result<(), RunError> {
         for step in 0..agenda.len() + AGENDA_LEAD {
             if looks_ahead {
-                look_at_agenda(agenda, step, self.network.look_ahead(), &self.flows);
+                look_at_agenda(agenda, step, self.env.network.look_ahead(), &self.hosts.flows);
             }
             let Some(due) = agenda.get(step.wrapping_sub(AGENDA_LEAD)) else { continue };
             self.let_timers_go_off(due.time())?;
-            self.now = due.time();
+            self.env.clock.now = due.time();
             match due {
                 Due::Packet(label) => self.deliver(label),
                 Due::Timer(_, slot) => self.flow_timer(*slot),
@@ -279,25 +196,61 @@ impl Simulation<'_> {
     /// Handles timers before this time that were set after the agenda was made.
     #[inline]
     fn let_timers_go_off(&mut self, before: Time) -> Result<(), RunError> {
-        while let Some(turns) = &mut self.turns
-            && let Some((at, slot)) = turns.next_soon(before)
-        {
-            self.advance(at)?;
+        while let Some((at, slot)) = self.env.schedule.next_soon(before) {
+            self.env.clock.advance(at)?;
             self.flow_timer(slot);
         }
         Ok(())
     }
+}
 
-    /// Ends lagging, when hosts have caught up.
-    fn end_turns(&mut self) {
-        if let Some(mut turns) = self.turns.take() {
-            debug_assert!(turns.soon.is_empty());
-            while let Some((at, slot)) = turns.timers.pop_before(Time::NEVER) {
-                self.wheel.push(at, FLOW_TIMER | slot);
+/// Lets links process events before a time, up to an event of another kind or a number of events.
+/// Returns the time reached, and that event; the agenda has the packets that have arrived.
+///
+/// Not inlined: code inlined in two loops of one function suits neither.
+#[inline(never)]
+fn network_turn(
+    env: &mut Environment,
+    (limit, most): (Time, u64),
+    looks_ahead: bool,
+    agenda: &mut Vec<Due>,
+) -> Result<(Time, Option<u32>), RunError> {
+    while let Some((at, subject)) = env.schedule.pop_before(limit) {
+        let link = match subject {
+            Subject::Link(link) => link,
+            Subject::Release(link) => {
+                env.clock.advance(at)?;
+                env.network.release(at, link, &mut env.schedule);
+                continue;
             }
-            self.network.host_lag().end(&mut self.wheel);
+            Subject::Other(event) => return Ok((at, Some(event))),
+            Subject::Timer(_) => unreachable!("timers of lagging hosts are not on the wheel"),
+        };
+        env.clock.advance(at)?;
+        if looks_ahead {
+            look_at_link(link, env.network.look_ahead());
+        }
+        if let Some(label) = env.network.on_event(at, link, &mut env.schedule) {
+            debug_assert_eq!(label.arrived(), at);
+            agenda.push(Due::Packet(label));
+        }
+        if env.clock.events >= most {
+            return Ok((at, None));
         }
     }
+    Ok((limit, None))
+}
+
+/// Adds tasks of hosts before this time that had no event.
+fn complete_agenda(env: &mut Environment, until: Time, agenda: &mut Vec<Due>) {
+    let told = agenda.len();
+    env.network.host_lag().take_for_hosts(until, |label| agenda.push(Due::Packet(label)));
+    while let Some((at, slot)) = env.schedule.pop_timer(until) {
+        agenda.push(Due::Timer(at, slot));
+    }
+    env.clock.events += (agenda.len() - told) as u64;
+    // The agenda consists of a few sorted runs, which the sort merges.
+    agenda.sort_by_key(Due::time);
 }
 
 #[cfg(test)]

@@ -88,9 +88,10 @@ fn run_with(setup: &Setup, most_events: Option<u64>) -> Ran {
     }
     simulation.run().expect("it runs");
     let in_turns = simulation.turns.is_some();
-    simulation.acts.sort();
-    let has_ties = simulation.acts.windows(2).any(|two| two[0] == two[1]);
-    let outcome = simulation.finish().expect("it is conserved");
+    simulation.hosts.acts.sort();
+    let has_ties = simulation.hosts.acts.windows(2).any(|two| two[0] == two[1]);
+    let outcome = simulation.outcome().expect("it is conserved");
+    drop(simulation);
     let outcome = format!("{:?}", Outcome { events: 0, ..outcome });
     assert!(told.packets.is_sorted_by_key(|(at, _)| *at));
     told.packets.sort();

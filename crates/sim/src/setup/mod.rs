@@ -1,29 +1,28 @@
 //! The setup of a run: all it needs, resolved to numbers and indices.
 
+mod chance;
+mod ensemble;
+#[doc(hidden)]
+pub mod overlay;
+pub(crate) mod processing;
+
 use std::borrow::Cow;
-use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rand_core::Rng;
 use ratewire_inputs::cdf::SizeCdf;
+use ratewire_laws::AnyLaw;
 use ratewire_laws::trust::Lie;
-use ratewire_laws::{AnyLaw, Draw, FlowContext};
 use ratewire_net::pathfinder::{PathError, Pathfinder};
 use ratewire_net::random::stream;
-use ratewire_net::spec::{
-    Arrangement, Change, Contention, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, PauseSpec,
-    PortClocks, Sockets,
-};
+use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId};
 use ratewire_transport::{App, Seeds, TransportConfig, Writer};
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
-pub use crate::ensemble::spec::{
-    EnsembleEdge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec, Way,
-};
-use crate::jitter;
-use crate::overlay::spec::OverlaySpec;
 use crate::record::FlowId;
+pub use ensemble::{EnsembleEdge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec, Way};
+use overlay::OverlaySpec;
 
 /// Setup of a run.
 #[derive(Clone, Debug)]
@@ -189,65 +188,17 @@ impl Setup {
         Pathfinder::new(&self.network, &self.paths, self.seed)
     }
 
-    /// Whether any listed flow, or its acknowledgements, have several paths of equal cost.
-    fn has_equal_paths(&self) -> bool {
-        let Ok(mut pathfinder) = self.pathfinder() else { return false };
-        let ends: BTreeSet<_> = self.flows.iter().map(|flow| (flow.from, flow.to)).collect();
-        ends.into_iter()
-            .any(|(from, to)| pathfinder.has_choice(from, to) || pathfinder.has_choice(to, from))
-    }
-
-    /// Whether the run may depend on its seed. If not, every seed gives the same run.
-    pub fn has_chance(&self) -> bool {
-        let network = &self.network;
-        self.traffic.iter().any(TrafficSpec::has_chance)
-            || self.has_random_starts
-            || self.flows.iter().any(|flow| flow.app.writer.has_chance())
-            || self.has_random_outages
-            || jitter::links(self).next().is_some()
-            || self.overlay.as_ref().is_some_and(|overlay| overlay.params.randomise)
-            || network.links.iter().any(link_has_chance)
-            || self.changes.iter().any(|(.., change)| change_has_chance(change))
-            || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
-            || self.ensembles.junctions.iter().any(JunctionSpec::has_chance)
-            || self.a_port_draws()
-            || self.has_equal_paths()
-            || self.a_sender_draws()
-    }
-
-    /// Whether the sender of any flow uses its random number. Laws do not declare this: a sender of
-    /// each law is made.
-    fn a_sender_draws(&self) -> bool {
-        let is_used = Cell::new(false);
-        let flows = self.flows.iter().map(|flow| (flow.law, &flow.transport));
-        let classes = self.traffic.iter().map(|class| (class.law, &class.transport));
-        let of_each: BTreeMap<usize, &TransportConfig> = flows.chain(classes).collect();
-        of_each.into_iter().any(|(law, config)| {
-            let law = &self.laws[law];
-            let headers = config.headers + law.header_len();
-            law.source(&FlowContext {
-                mss: config.packet.saturating_sub(headers),
-                packet: config.packet,
-                line_rate: Rate::from_mbps(1000),
-                back_pressured: false,
-                draw: Draw::noted(0, &is_used),
-            });
-            is_used.get()
-        })
-    }
-
-    /// Whether the port of any link uses its random number, or has a timer and a random clock. Laws
-    /// do not declare this: each port is made as in the run.
-    fn a_port_draws(&self) -> bool {
-        let is_used = Cell::new(false);
-        let has_random_clock = self.network.port_clocks == PortClocks::Random;
-        let mut links = self.network.links.iter().zip((0..).map(LinkId));
-        links.any(|(link, id)| {
-            let law = link.law.map(|law| &self.laws[law]);
-            let port = law.and_then(|law| law.port(&link.context(id, Draw::noted(0, &is_used))));
-            let has_timer = port.is_some_and(|port| port.next_timer() != Time::NEVER);
-            is_used.get() || has_random_clock && has_timer
-        })
+    /// The pairs of nodes that have flows.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
+        let listed = self.flows.iter().map(|f| (f.from, f.to));
+        let random = |t: &&TrafficSpec| !matches!(t.arrivals, Arrivals::Listed(_));
+        let random = self.traffic.iter().filter(random);
+        let random = random.flat_map(|t| t.pairs.iter().map(|p| (p.0, p.1)));
+        let arrivals = self.traffic.iter().flat_map(|t| match &t.arrivals {
+            Arrivals::Listed(list) => &list[..],
+            Arrivals::Poisson(_) | Arrivals::Periodic(_) => &[],
+        });
+        listed.chain(random).chain(arrivals.map(|a| (a.from, a.to)))
     }
 
     /// Links that carry pause frames for a captured link, and captured links that carry pause
@@ -270,24 +221,6 @@ pub enum Ideal {
     /// A round trip without queues, and all bytes at the slowest link, as the simulator of HPCC
     /// (Li et al., SIGCOMM 2019) has it.
     Hpcc,
-}
-
-fn link_has_chance(link: &LinkSpec) -> bool {
-    let by_flow = |pause: &PauseSpec| matches!(pause.arrangement, Arrangement::ByFlow(_));
-    link.discipline.draws()
-        || link.driver.sockets == Sockets::AtRandom
-        || link.pause.as_ref().is_some_and(by_flow)
-        || loss_has_chance(&link.loss)
-        || link.reorder.is_some()
-        || link.variation.as_ref().is_some_and(|of| of.jitter.is_some() || of.duplicate > 0.0)
-}
-
-fn loss_has_chance(loss: &Loss) -> bool {
-    matches!(loss, Loss::Random(_) | Loss::Burst { .. })
-}
-
-fn change_has_chance(change: &Change) -> bool {
-    matches!(change, Change::Loss(loss) if loss_has_chance(loss))
 }
 
 /// Setup of a flow.
@@ -375,16 +308,6 @@ pub struct TrafficSpec {
     pub law: usize,
     /// Transport of the flows' ends.
     pub transport: TransportConfig,
-}
-
-impl TrafficSpec {
-    fn has_chance(&self) -> bool {
-        match self.arrivals {
-            Arrivals::Poisson(_) => true,
-            Arrivals::Periodic(_) => self.pairs.len() > 1 || !matches!(self.sizes, Sizes::Fixed(_)),
-            Arrivals::Listed(_) => false,
-        }
-    }
 }
 
 /// Arrival process of flows.

@@ -50,7 +50,7 @@ impl Ensembles {
     }
 
     /// Whether what goes to a switch's peer is spread over members of others.
-    pub(super) fn peer_spreads(&self, junction: usize) -> bool {
+    pub(crate) fn peer_spreads(&self, junction: usize) -> bool {
         let peer = self.junctions[junction].peer;
         self.facing(peer).is_some()
             || self.outer(peer).is_some_and(|outer| self.peer_spreads(outer))

@@ -11,7 +11,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_net::random::stream;
 use ratewire_net::spec::{LinkId, Sockets};
 
-use super::Simulation;
+use super::Hosts;
+use crate::engine::environment::Environment;
 
 /// A waiting flow: its slot and number.
 type Waiting = (u32, u32);
@@ -41,7 +42,7 @@ impl Waits {
     }
 }
 
-impl Simulation<'_> {
+impl Hosts<'_> {
     /// Lets a socket wait that found no room. A socket that tries again on its next acknowledgement
     /// also waits for room if no acknowledgement is to come.
     #[cold]
@@ -58,28 +59,18 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets the sockets that wait for these links send a packet each, one after the other, while
-    /// there is room.
-    #[cold]
-    pub(super) fn let_sockets_send(&mut self, links: &[LinkId]) {
-        for &link in links {
-            let how = self.setup.network.links[link.index()].driver.sockets;
-            while let Some((slot, id)) = self.waits.next(link, how) {
-                let Some(flow) = self.flows.get(slot, id) else { continue };
+    /// The next socket that waits for a link, by its slot, while the link has room.
+    pub(crate) fn next_with_room(&mut self, env: &mut Environment, link: LinkId) -> Option<u32> {
+        let how = self.setup.network.links[link.index()].driver.sockets;
+        while let Some((slot, id)) = self.waits.next(link, how) {
+            let Some(flow) = self.flows.get(slot, id) else { continue };
+            if env.network.admits(link, flow.packet_size) {
                 flow.in_line = false;
-                let size = flow.packet_size;
-                if !self.network.admits(link, size) {
-                    self.waits.lines.entry(link).or_default().push_front((slot, id));
-                    if let Some(flow) = self.flows.get(slot, id) {
-                        flow.in_line = true;
-                    }
-                    break;
-                }
-                if self.send_some(slot, 1) {
-                    self.wait_for_room(slot);
-                }
-                self.after_sending(slot);
+                return Some(slot);
             }
+            self.waits.lines.entry(link).or_default().push_front((slot, id));
+            return None;
         }
+        None
     }
 }
