@@ -154,7 +154,7 @@ mod tests {
             [size_of::<crate::ExternalHeader>(), size_of::<Box<dyn crate::ExternalSource>>()];
         assert_eq!(external, [36, 16]);
         assert_eq!(size_of::<Header>(), 48);
-        assert_eq!([size_of::<AnySource>(), size_of::<AnySink>()], [296, 48]);
+        assert_eq!([size_of::<AnySource>(), size_of::<AnySink>()], [264, 48]);
     }
 
     #[test]
