@@ -1,6 +1,7 @@
 //! A test pipe: a sender and a receiver joined by a path of fixed delay and no rate. A script
 //! decides the fate of single packets.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use ratewire_laws::{AnyLaw, Draw, FlowContext};
@@ -42,6 +43,27 @@ pub(crate) enum Event {
 enum Packet {
     There(Segment, bool),
     Back(Ack),
+}
+
+thread_local! {
+    static PREDICTS: Cell<bool> = const { Cell::new(true) };
+    static PREDICTED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Lets senders of this thread take the short path of predicted acknowledgements, or not.
+pub(crate) fn set_prediction(on: bool) {
+    PREDICTS.set(on);
+}
+
+/// Whether a sender of this thread takes the short path of an acknowledgement that may.
+pub(crate) fn predicts() -> bool {
+    PREDICTED.set(PREDICTED.get() + u64::from(PREDICTS.get()));
+    PREDICTS.get()
+}
+
+/// Acknowledgements of this thread that took the short path.
+pub(crate) fn predicted() -> u64 {
+    PREDICTED.get()
 }
 
 pub(crate) struct Pipe {
@@ -185,7 +207,7 @@ impl Pipe {
     }
 
     /// Lets the next event happen.
-    fn step(&mut self) -> bool {
+    pub(crate) fn step(&mut self) -> bool {
         let next = self.next_time();
         if next == Time::NEVER {
             return false;

@@ -61,6 +61,8 @@ pub(crate) struct Scoreboard {
     /// run.
     losses: BinaryHeap<Reverse<u64>>,
     sacked: usize,
+    /// Packets that were sent more than once.
+    again: usize,
     /// Offsets of the three highest packets that were selectively acknowledged, highest first.
     highest_sacked: [u64; DUPLICATE_THRESHOLD],
     /// First copies below this absolute index have been judged.
@@ -153,6 +155,11 @@ impl Scoreboard {
     pub(crate) fn has_sacked(&self) -> bool {
         self.sacked > 0
     }
+    /// Whether all packets were sent once and are on their way.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.lost | self.sacked | self.again == 0
+    }
 
     #[inline]
     pub(crate) fn push(&mut self, now: Time, offset: u64, payload: u32) {
@@ -177,6 +184,7 @@ impl Scoreboard {
             let front = *front;
             self.sent.pop_front();
             self.base += 1;
+            self.again -= usize::from(front.again);
             if front.sacked {
                 self.sacked -= 1;
             } else {
@@ -184,6 +192,35 @@ impl Scoreboard {
             }
         }
         self.shorten_front(cumulative, covered);
+    }
+
+    /// [`Scoreboard::acknowledge`] of a plain board: all below covers so many bytes. Returns when
+    /// the newest packet covered whole was sent.
+    #[inline]
+    pub(crate) fn acknowledge_plain(
+        &mut self,
+        now: Time,
+        cumulative: u64,
+        bytes: u64,
+    ) -> Option<Time> {
+        self.in_flight -= bytes;
+        let mut newest = None;
+        while let Some(front) = self.sent.front_mut() {
+            if front.end() > cumulative {
+                front.payload -= (cumulative - front.offset) as u32;
+                front.offset = cumulative;
+                break;
+            }
+            newest = Some((front.sent_at(), front.end()));
+            self.sent.pop_front();
+            self.base += 1;
+        }
+        let (sent_at, end) = newest?;
+        if (sent_at, end) > (self.newest_arrival, self.newest_end) {
+            (self.newest_arrival, self.newest_end) = (sent_at, end);
+            self.newest_rtt = now.since(sent_at);
+        }
+        Some(sent_at)
     }
 
     /// A switch acknowledges frames, of which a packet may carry several: the rest of the first
@@ -427,7 +464,7 @@ impl Scoreboard {
             let sent = &mut self.sent[at];
             if reneged && sent.sacked {
                 sent.sacked = false;
-                sent.again = true;
+                self.again += usize::from(!core::mem::replace(&mut sent.again, true));
                 self.sacked -= 1;
                 self.in_flight += u64::from(sent.payload);
             }
@@ -442,7 +479,12 @@ impl Scoreboard {
     }
 
     /// The first lost packet, if any.
+    #[inline]
     pub(crate) fn first_lost(&mut self) -> Option<(u64, u32)> {
+        if self.losses.is_empty() { None } else { self.find_first_lost() }
+    }
+
+    fn find_first_lost(&mut self) -> Option<(u64, u32)> {
         if self.lost == 0 {
             self.losses.clear();
             return None;
@@ -479,7 +521,7 @@ impl Scoreboard {
     fn resend(&mut self, at: usize, now: Time, is_probe: bool) {
         let sent = &mut self.sent[at];
         sent.lost = false;
-        sent.again = true;
+        self.again += usize::from(!core::mem::replace(&mut sent.again, true));
         sent.sent_at_or_run = now.ps();
         while self.copies.front().is_some_and(|copied| copied.index < self.base) {
             self.copies.pop_front();

@@ -77,7 +77,8 @@ pub struct Sender {
     first_mss: u32,
     /// Headers of a data packet.
     headers: u32,
-    opening: Opening,
+    /// When the packet that opens the flow was first sent.
+    opened: Time,
     frame: u64,
     writing: Writing,
     /// Longest time for which the receiver may hold back an acknowledgement.
@@ -91,6 +92,7 @@ pub struct Sender {
     may_undo: bool,
     /// Whether a packet was overtaken and is not lost yet.
     is_overtaken: bool,
+    opening: Opening,
     board: Scoreboard,
     rtt: RttEstimator,
     stats: SenderStats,
@@ -139,7 +141,7 @@ enum TimerFor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opening {
     ToSend,
-    SentAt { first: Time, again: bool },
+    Sent { again: bool },
     Done,
 }
 
@@ -195,6 +197,7 @@ impl Sender {
             lost_beyond: false,
             urgent: false,
             limited: false,
+            opened: Time::NEVER,
             opening: if config.handshake { Opening::ToSend } else { Opening::Done },
             writing: Writing::new(app, Bytes::new(frame), now),
             mss,
@@ -421,7 +424,7 @@ impl Sender {
         if self.opening != Opening::ToSend {
             return None;
         }
-        self.opening = Opening::SentAt { first: now, again: false };
+        (self.opening, self.opened) = (Opening::Sent { again: false }, now);
         self.timer = now + self.rtt.rto();
         Some(self.open_segment(now))
     }
