@@ -46,22 +46,24 @@ enum Packet {
 }
 
 thread_local! {
-    static PREDICTS: Cell<bool> = const { Cell::new(true) };
+    static SHORT_PATHS: Cell<bool> = const { Cell::new(true) };
     static PREDICTED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Lets senders of this thread take the short path of predicted acknowledgements, or not.
-pub(crate) fn set_prediction(on: bool) {
-    PREDICTS.set(on);
+/// Lets senders and receivers of this thread take short paths, or not.
+pub(crate) fn set_short_paths(on: bool) {
+    SHORT_PATHS.set(on);
 }
 
-/// Whether a sender of this thread takes the short path of an acknowledgement that may.
-pub(crate) fn predicts() -> bool {
-    PREDICTED.set(PREDICTED.get() + u64::from(PREDICTS.get()));
-    PREDICTS.get()
+pub(crate) fn takes_short_paths() -> bool {
+    SHORT_PATHS.get()
 }
 
-/// Acknowledgements of this thread that took the short path.
+pub(crate) fn note_predicted() {
+    PREDICTED.set(PREDICTED.get() + 1);
+}
+
+/// Predicted acknowledgements of this thread.
 pub(crate) fn predicted() -> u64 {
     PREDICTED.get()
 }

@@ -60,13 +60,15 @@ impl Sender {
             && self.cumulative < ack.cumulative
             && ack.cumulative <= self.next;
         #[cfg(test)]
-        let is_predicted = is_predicted && crate::testing::predicts();
+        let is_predicted = is_predicted && crate::testing::takes_short_paths();
         is_predicted
     }
 
     /// [`Sender::take`] without the steps that have no effect on a predicted acknowledgement.
     #[inline]
     fn take_predicted(&mut self, now: Time, ack: &Ack) -> Taken {
+        #[cfg(test)]
+        crate::testing::note_predicted();
         let bytes = ack.cumulative - self.cumulative;
         self.advance(ack);
         let newest = self.board.acknowledge_plain(now, ack.cumulative, bytes);
