@@ -273,7 +273,7 @@ impl Flow {
         } else {
             // The range includes the receiver's deadline.
             prefetch_bytes(self, 0..receiver + size_of::<Time>());
-            prefetch_bytes(self, sender..offset_of!(Flow, sampled_delivered));
+            prefetch_bytes(self, sender + Sender::HOT..offset_of!(Flow, passed));
         }
     }
 

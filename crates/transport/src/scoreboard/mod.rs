@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::mem::offset_of;
 
 use prefetch_index::prefetch_index;
 use ratewire_units::{Bytes, Duration, Time};
@@ -46,29 +47,31 @@ struct Copied {
     is_probe: bool,
 }
 
-/// The packets between the cumulative acknowledgement and the next new byte.
+/// The packets between the cumulative acknowledgement and the next new byte. The fields that only
+/// repairs need come first.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
-    sent: VecDeque<Sent>,
-    /// Absolute index of `sent[0]`: packets acknowledged so far.
-    base: u64,
-    in_flight: u64,
-    /// Payload found lost since the last question.
-    untold_lost: u64,
-    lost: usize,
     /// Absolute indices of all lost packets, and of some that are lost no more. Where many packets
     /// are out and copies are lost again and again, a search among the packets would take most of a
     /// run.
     losses: BinaryHeap<Reverse<u64>>,
-    sacked: usize,
-    /// Packets that were sent more than once.
-    again: usize,
     /// Offsets of the three highest packets that were selectively acknowledged, highest first.
     highest_sacked: [u64; DUPLICATE_THRESHOLD],
     /// First copies below this absolute index have been judged.
     judged: u64,
     /// Further copies that have not been judged, in the order they were sent.
     copies: VecDeque<Copied>,
+    sent: VecDeque<Sent>,
+    /// Absolute index of `sent[0]`: packets acknowledged so far.
+    base: u64,
+    in_flight: u64,
+    lost: usize,
+    sacked: usize,
+    /// Packets that were sent more than once.
+    again: usize,
+    /// Payload found lost since the last question.
+    untold_lost: u64,
     /// When the newest packet known to have arrived was sent, and its end.
     newest_arrival: Time,
     newest_end: u64,
@@ -111,6 +114,9 @@ impl Covered {
 }
 
 impl Scoreboard {
+    /// Where the fields begin that each packet needs.
+    pub(crate) const HOT: usize = offset_of!(Scoreboard, sent);
+
     /// What an acknowledgement that arrives now is to cover, on a path that takes at least
     /// `min_rtt`.
     pub(crate) fn covered(&self, now: Time, min_rtt: Duration) -> Covered {
@@ -481,14 +487,10 @@ impl Scoreboard {
     /// The first lost packet, if any.
     #[inline]
     pub(crate) fn first_lost(&mut self) -> Option<(u64, u32)> {
-        if self.losses.is_empty() { None } else { self.find_first_lost() }
+        if self.lost == 0 { None } else { self.find_first_lost() }
     }
 
     fn find_first_lost(&mut self) -> Option<(u64, u32)> {
-        if self.lost == 0 {
-            self.losses.clear();
-            return None;
-        }
         while let Some(Reverse(index)) = self.losses.peek() {
             let at = index.checked_sub(self.base).and_then(|at| self.sent.get(at as usize));
             if let Some(sent) = at.filter(|sent| sent.lost) {

@@ -9,6 +9,8 @@ mod small_queue;
 mod timers;
 mod undo;
 
+use std::mem::offset_of;
+
 use ratewire_laws::{AnySource, Header, Sending};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -30,12 +32,20 @@ const LONGEST_CATCHING_UP: Duration = Duration::from_millis(10);
 /// Longest wait between two packets, however slow the pace.
 const LONGEST_PACE: Duration = Duration::from_secs(3600);
 
-/// The sending end of a flow. Fields that each packet and acknowledgement needs lie side by side,
-/// apart from the law's state, whose length differs widely: with many flows memory access dominates
-/// the time.
+/// The sending end of a flow. First come the fields that few packets need; from
+/// [`Sender::HOT`] on lie those of each packet and acknowledgement side by side, and after them the
+/// law's state, whose length differs widely: with many flows memory access dominates the time.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Sender {
+    /// When the packet that opens the flow was first sent.
+    opened: Time,
+    /// Longest time for which the receiver may hold back an acknowledgement.
+    delayed_ack: Duration,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    stats: SenderStats,
+    writing: Writing,
     /// Stream offset of the next byte never sent.
     next: u64,
     cumulative: u64,
@@ -43,26 +53,39 @@ pub struct Sender {
     allowed: u64,
     /// Payload left in the frame being sent.
     frame_left: u64,
+    frame: u64,
     /// Earliest departure of the next packet under pacing.
     pace_next: Time,
-    /// What the sender has in its host's queue, if it keeps that small.
-    small_queue: Option<Box<SmallQueue>>,
     /// When the timer is due.
     timer: Time,
+    /// When the law's own timer is due, once the flow is open.
+    law_timer: Time,
+    /// When data was first acknowledged since the last timeout; [`Time::NEVER`] before.
+    answered: Time,
+    /// End of the stream when its last packet was sent again to probe for its loss, until it is
+    /// known whether the probe or the original has arrived.
+    tail_probed: Option<u64>,
+    phase: Phase,
+    /// What the sender has in its host's queue, if it keeps that small.
+    small_queue: Option<Box<SmallQueue>>,
+    /// Of packets that leave now, if the receiver heeds which end one.
+    bundle: Option<Box<Bundle>>,
+    rack: Option<Box<Rack>>,
+    mss: u32,
+    /// Payload of a full packet at first: the law counts in it, and the receiver says that it has
+    /// room again for so much.
+    first_mss: u32,
+    /// Headers of a data packet.
+    headers: u32,
+    /// Probes of the closed window since the last data was sent.
+    window_probes: u32,
+    opening: Opening,
     /// Purpose of the timer.
     timer_for: TimerFor,
     /// Whether the next packet waits only for `pace_next`.
     waits_for_pace: bool,
     /// Whether the next packet waits for the host, whose queue has enough of the flow.
     waits_for_host: bool,
-    /// Probes of the closed window since the last data was sent.
-    window_probes: u32,
-    /// End of the stream when its last packet was sent again to probe for its loss, until it is
-    /// known whether the probe or the original has arrived.
-    tail_probed: Option<u64>,
-    phase: Phase,
-    /// When data was first acknowledged since the last timeout; [`Time::NEVER`] before.
-    answered: Time,
     /// Whether packets sent since the repair began were lost too.
     lost_beyond: bool,
     /// Whether the first retransmission of a recovery is due, which waits for no window (RFC 6675,
@@ -71,34 +94,13 @@ pub struct Sender {
     /// Whether application or receiver have limited the sender since the last packet.
     limited: bool,
     tail_loss_probe: bool,
-    mss: u32,
-    /// Payload of a full packet at first: the law counts in it, and the receiver says that it has
-    /// room again for so much.
-    first_mss: u32,
-    /// Headers of a data packet.
-    headers: u32,
-    /// When the packet that opens the flow was first sent.
-    opened: Time,
-    frame: u64,
-    writing: Writing,
-    /// Longest time for which the receiver may hold back an acknowledgement.
-    delayed_ack: Duration,
-    rack: Option<Box<Rack>>,
-    /// Of packets that leave now, if the receiver heeds which end one.
-    bundle: Option<Box<Bundle>>,
-    /// Of packets that leave now.
-    epoch: Epoch,
     /// Whether it may turn out that the last repair was not needed.
     may_undo: bool,
     /// Whether a packet was overtaken and is not lost yet.
     is_overtaken: bool,
-    opening: Opening,
-    board: Scoreboard,
-    rtt: RttEstimator,
-    stats: SenderStats,
-    /// When the law's own timer is due, once the flow is open.
-    law_timer: Time,
     law_timer_stands_still: bool,
+    /// Of packets that leave now.
+    epoch: Epoch,
     source: AnySource,
 }
 
@@ -161,6 +163,9 @@ pub struct SenderStats {
 }
 
 impl Sender {
+    /// Where the fields begin that each packet needs, and the law's state after them.
+    pub const HOT: usize = offset_of!(Sender, board) + Scoreboard::HOT;
+
     /// A sender that starts at `now`. `headers` are a data packet's network-layer bytes beside
     /// payload, congestion header included.
     pub fn new(
@@ -309,6 +314,7 @@ impl Sender {
     }
 
     /// The pace the law sets.
+    #[inline]
     pub fn pacing(&self) -> Option<Throughput> {
         self.source.pacing()
     }
@@ -452,8 +458,15 @@ impl Sender {
     /// Payload of the next new packet, within the frame, the written data and the window.
     #[inline]
     fn next_payload(&mut self, now: Time, fit: impl Fn(u64, u64) -> u64) -> Option<u32> {
-        let available = self.writing.written().saturating_sub(self.next);
         let full = self.full_payload();
+        let (end, written) = (self.next.saturating_add(u64::from(full)), self.writing.written());
+        let is_full = end <= written && end <= self.allowed && u64::from(full) <= self.frame_left;
+        #[cfg(test)]
+        let is_full = is_full && crate::testing::takes_short_paths();
+        if is_full {
+            return Some(fit(self.next, u64::from(full)) as u32);
+        }
+        let available = written.saturating_sub(self.next);
         let most = u64::from(full).min(self.frame_left).min(available);
         let mut payload = if most > 0 { fit(self.next, most) } else { 0 };
         let room = self.allowed.saturating_sub(self.next);
@@ -527,5 +540,18 @@ impl Sender {
         assert!(self.allowed >= self.cumulative);
         assert!(self.board.is_empty() || self.timer != Time::NEVER, "nothing would be found lost");
         assert!(!self.board.is_empty() || !self.in_repair(), "all is repaired");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a packet and its acknowledgement need of a sender before the law's state: a run of many
+    /// flows fetches it each time.
+    #[test]
+    fn the_fields_of_each_packet_take_seven_cache_lines() {
+        let size = offset_of!(Sender, source) - Sender::HOT;
+        assert!(size <= 7 * 64, "{size}");
     }
 }
