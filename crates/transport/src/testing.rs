@@ -1,7 +1,6 @@
 //! A test pipe: a sender and a receiver joined by a path of fixed delay and no rate. A script
 //! decides the fate of single packets.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use ratewire_laws::{AnyLaw, Draw, FlowContext};
@@ -43,29 +42,6 @@ pub(crate) enum Event {
 enum Packet {
     There(Segment, bool),
     Back(Ack),
-}
-
-thread_local! {
-    static SHORT_PATHS: Cell<bool> = const { Cell::new(true) };
-    static PREDICTED: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Lets senders and receivers of this thread take short paths, or not.
-pub(crate) fn set_short_paths(on: bool) {
-    SHORT_PATHS.set(on);
-}
-
-pub(crate) fn takes_short_paths() -> bool {
-    SHORT_PATHS.get()
-}
-
-pub(crate) fn note_predicted() {
-    PREDICTED.set(PREDICTED.get() + 1);
-}
-
-/// Predicted acknowledgements of this thread.
-pub(crate) fn predicted() -> u64 {
-    PREDICTED.get()
 }
 
 pub(crate) struct Pipe {

@@ -245,7 +245,7 @@ impl Receiver {
     fn advertise(&mut self, now: Time) -> u64 {
         let is_plain = self.reading.reader == Reader::Immediate && !self.soft;
         #[cfg(test)]
-        let is_plain = is_plain && crate::testing::takes_short_paths();
+        let is_plain = is_plain && crate::short_paths::are_on();
         if is_plain {
             // All that has arrived is read.
             return self.room.min(u64::MAX - self.next);

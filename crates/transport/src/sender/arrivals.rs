@@ -60,7 +60,7 @@ impl Sender {
             && self.cumulative < ack.cumulative
             && ack.cumulative <= self.next;
         #[cfg(test)]
-        let is_predicted = is_predicted && crate::testing::takes_short_paths();
+        let is_predicted = is_predicted && crate::short_paths::are_on();
         is_predicted
     }
 
@@ -68,7 +68,7 @@ impl Sender {
     #[inline]
     fn take_predicted(&mut self, now: Time, ack: &Ack) -> Taken {
         #[cfg(test)]
-        crate::testing::note_predicted();
+        crate::short_paths::note_predicted();
         let bytes = ack.cumulative - self.cumulative;
         self.advance(ack);
         let newest = self.board.acknowledge_plain(now, ack.cumulative, bytes);

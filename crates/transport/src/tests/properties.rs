@@ -7,7 +7,8 @@ use proptest::test_runner::FileFailurePersistence;
 use ratewire_laws::AnyLaw;
 use ratewire_units::{Bytes, Duration};
 
-use crate::testing::{self, Fate, MSS, Pipe, ms, newreno, set_short_paths};
+use crate::short_paths;
+use crate::testing::{Fate, MSS, Pipe, ms, newreno};
 use crate::{
     AckRules, App, PauseAfter, Phase, Reader, ReceiveWindow, Recovery, Spread, TransportConfig,
     Varying, Writer,
@@ -118,11 +119,11 @@ fn apps() -> impl Strategy<Value = App> {
 #[test]
 fn most_acknowledgements_are_predicted() {
     for lost in [None, Some(3)] {
-        let before = testing::predicted();
+        let before = short_paths::predicted();
         let mut pipe = Pipe::sized(&newreno(), 1000).losing(lost);
         pipe.run();
         assert!(pipe.answers().count() >= 999);
-        let predicted = testing::predicted() - before;
+        let predicted = short_paths::predicted() - before;
         assert!(predicted >= if lost.is_none() { 1000 } else { 900 }, "{predicted} after {lost:?}");
     }
 }
@@ -188,7 +189,7 @@ proptest! {
         });
         loop {
             let goes_on = [false, true].map(|short| {
-                set_short_paths(short);
+                short_paths::set(short);
                 let pipe = &mut pipes[usize::from(short)];
                 pipe.pump();
                 !pipe.sender.is_done() && pipe.step()
