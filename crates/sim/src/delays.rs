@@ -37,8 +37,10 @@ impl Delays {
 #[derive(Clone, Debug, Default)]
 pub struct AllDelays {
     window: Option<(Time, Time)>,
-    /// Each listed flow, up to a limit; then all others together.
+    /// Each listed flow, up to a limit.
     lists: Vec<Delays>,
+    /// All others together.
+    others: Delays,
 }
 
 /// Listed flows that have delays of their own: up to some 30 KiB each.
@@ -52,35 +54,30 @@ fn nanoseconds(took: Duration) -> f64 {
 impl AllDelays {
     /// No delays yet, of so many listed flows. Those within the window will count, or all.
     pub fn new(window: Option<(Time, Time)>, flows: usize) -> AllDelays {
-        AllDelays { window, lists: vec![Delays::default(); flows.min(MOST_FLOWS) + 1] }
+        let lists = vec![Delays::default(); flows.min(MOST_FLOWS)];
+        AllDelays { window, lists, others: Delays::default() }
     }
 
     /// Counts a round trip of a flow that ended now.
     #[inline]
     pub fn round_trip(&mut self, now: Time, flow: u32, took: Duration) {
-        if self.covers(now)
-            && let Some(delays) = self.of(flow)
-        {
-            delays.round_trip.add(nanoseconds(took));
+        if self.covers(now) {
+            self.of(flow).round_trip.add(nanoseconds(took));
         }
     }
 
     /// Counts a data packet of a flow that arrived now.
     #[inline]
     pub fn one_way(&mut self, now: Time, flow: u32, took: Duration) {
-        if self.covers(now)
-            && let Some(delays) = self.of(flow)
-        {
-            delays.one_way.add(nanoseconds(took));
+        if self.covers(now) {
+            self.of(flow).one_way.add(nanoseconds(took));
         }
     }
 
     /// Counts data packets of a flow that were dropped or lost by now.
     pub fn lose(&mut self, now: Time, flow: u32, packets: u64) {
-        if self.covers(now)
-            && let Some(delays) = self.of(flow)
-        {
-            delays.lost += packets;
+        if self.covers(now) {
+            self.of(flow).lost += packets;
         }
     }
 
@@ -90,19 +87,18 @@ impl AllDelays {
     }
 
     #[inline]
-    fn of(&mut self, flow: u32) -> Option<&mut Delays> {
-        let last = self.lists.len().saturating_sub(1);
-        self.lists.get_mut((flow as usize).min(last))
+    fn of(&mut self, flow: u32) -> &mut Delays {
+        self.lists.get_mut(flow as usize).unwrap_or(&mut self.others)
     }
 
     /// Delays of a listed flow; `None` if it has none of its own.
     pub fn of_flow(&self, flow: usize) -> Option<&Delays> {
-        self.lists.get(flow).filter(|_| flow + 1 < self.lists.len())
+        self.lists.get(flow)
     }
 
     /// Delays of all flows.
     pub fn total(&self) -> Delays {
-        let mut total = Delays::default();
+        let mut total = self.others.clone();
         self.lists.iter().for_each(|delays| total.merge(delays));
         total
     }

@@ -183,8 +183,7 @@ impl Flow {
         }
     }
 
-    /// Prepares a packet of the sender, and returns its address. With exact headers, encodes and
-    /// decodes the packet's header.
+    /// Prepares a packet of the sender, and returns its address.
     #[inline]
     pub(crate) fn out(&mut self, slot: u32, segment: &mut Segment, setup: &Setup) -> Address {
         let size = match segment.kind {
@@ -192,12 +191,8 @@ impl Flow {
             SegmentKind::Open => self.ack_size,
             SegmentKind::Data { .. } => segment.payload.get() as u32 + self.headers,
         };
-        if let Some(lie) = &self.lie {
-            setup.laws[self.law as usize].falsify(&mut segment.header, lie, Hand::Sending);
-        }
-        if setup.exact_wire {
-            let law = &setup.laws[self.law as usize];
-            segment.header = law.quantise(segment.header, Bytes::new(u64::from(size)));
+        if self.lie.is_some() || setup.exact_wire {
+            self.rewrite(&mut segment.header, Hand::Sending, size, setup);
         }
         let (generation, class) = (self.id.0, self.class);
         // Nothing paces a flow's first packet, even if its law has a pace from the start.
@@ -207,22 +202,29 @@ impl Flow {
         Address { route, size, flow: slot, generation, ecn, class, processing }
     }
 
-    /// Prepares a packet of the receiver, and returns its address. With exact headers, encodes and
-    /// decodes the packet's header.
+    /// Prepares a packet of the receiver, and returns its address.
     #[inline]
     pub(crate) fn back(&self, slot: u32, ack: &mut Ack, setup: &Setup) -> Address {
         let bare = ack.opens && ack.header == Header::None;
         let size = if bare { self.open_size } else { self.ack_size };
-        if let Some(lie) = &self.lie {
-            setup.laws[self.law as usize].falsify(&mut ack.header, lie, Hand::Returning);
-        }
-        if setup.exact_wire {
-            let law = &setup.laws[self.law as usize];
-            ack.header = law.quantise(ack.header, Bytes::new(u64::from(size)));
+        if self.lie.is_some() || setup.exact_wire {
+            self.rewrite(&mut ack.header, Hand::Returning, size, setup);
         }
         let (generation, class) = (self.id.0, self.class);
         let (route, ecn, processing) = (self.reverse, Ecn::NotCapable, Duration::ZERO);
         Address { route, size, flow: slot, generation, ecn, class, processing }
+    }
+
+    /// Falsifies a header if its host lies. With exact headers, encodes and decodes it.
+    #[cold]
+    fn rewrite(&self, header: &mut Header, hand: Hand, size: u32, setup: &Setup) {
+        let law = &setup.laws[self.law as usize];
+        if let Some(lie) = &self.lie {
+            law.falsify(header, lie, hand);
+        }
+        if setup.exact_wire {
+            *header = law.quantise(*header, Bytes::new(u64::from(size)));
+        }
     }
 
     /// Processes an acknowledgement at the sender; returns the round trip that it ends, if any.
@@ -247,7 +249,7 @@ impl Flow {
         } else {
             // The range includes the receiver's deadline.
             prefetch_bytes(self, 0..receiver + size_of::<Time>());
-            prefetch_bytes(self, sender..offset_of!(Flow, sampled_delivered));
+            prefetch_bytes(self, sender + Sender::HOT..offset_of!(Flow, passed));
         }
     }
 

@@ -43,6 +43,8 @@ mod scoreboard;
 mod segment;
 mod sender;
 #[cfg(test)]
+mod short_paths;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,8 @@ pub struct RttEstimator {
     max: Duration,
     min_rto: Duration,
     max_rto: Duration,
+    /// Time to wait for an acknowledgement, as it follows from the rest.
+    rto: Duration,
     backoff: u32,
     /// Whether the only sample is that of the opening.
     is_of_opening: bool,
@@ -32,6 +34,7 @@ impl RttEstimator {
             max: Duration::ZERO,
             min_rto,
             max_rto,
+            rto: INITIAL_RTO.max(min_rto),
             backoff: 0,
             is_of_opening: false,
         }
@@ -55,6 +58,7 @@ impl RttEstimator {
         self.min = self.min.min(rtt);
         self.max = self.max.max(rtt);
         self.backoff = 0;
+        self.rto = self.unextended_rto();
     }
 
     /// Adds the first sample, of the packet that opens the connection. Its answer may have waited
@@ -84,21 +88,24 @@ impl RttEstimator {
     /// Time to wait for an acknowledgement.
     #[inline]
     pub fn rto(&self) -> Duration {
+        self.rto
+    }
+    /// Time to wait while the timer has not expired.
+    #[inline]
+    fn unextended_rto(&self) -> Duration {
         let measured = self.srtt + self.variation * 4;
-        let base = if self.srtt.is_zero() { INITIAL_RTO } else { measured }.max(self.min_rto);
-        if self.backoff == 0 {
-            base
-        } else {
-            (base * (1 << self.backoff)).min(self.max_rto).max(base)
-        }
+        if self.srtt.is_zero() { INITIAL_RTO } else { measured }.max(self.min_rto)
     }
     /// Doubles the timeout after the timer has expired (RFC 6298, 5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
+        let base = self.unextended_rto();
+        self.rto = (base * (1 << self.backoff)).min(self.max_rto).max(base);
     }
     /// Ends the doubling without a sample.
     pub fn end_backing_off(&mut self) {
         self.backoff = 0;
+        self.rto = self.unextended_rto();
     }
 }
 

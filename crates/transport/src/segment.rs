@@ -122,7 +122,7 @@ impl SackBlocks {
     pub fn push(&mut self, cumulative: u64, start: u64, end: u64) {
         let relative = |offset: u64| u32::try_from(offset.checked_sub(cumulative)?).ok();
         if let (Some(start), Some(end)) = (relative(start), relative(end))
-            && usize::from(self.len) < Self::MAX
+            && !self.is_full()
         {
             self.blocks[usize::from(self.len)] = (start, end);
             self.len += 1;
@@ -131,6 +131,10 @@ impl SackBlocks {
     /// Whether there is no range.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+    /// Whether no range more has room.
+    pub(crate) fn is_full(&self) -> bool {
+        usize::from(self.len) == Self::MAX
     }
     /// The ranges as stream offsets.
     pub fn iter(&self, cumulative: u64) -> impl Iterator<Item = (u64, u64)> + '_ {

@@ -185,7 +185,7 @@ impl Pipe {
     }
 
     /// Lets the next event happen.
-    fn step(&mut self) -> bool {
+    pub(crate) fn step(&mut self) -> bool {
         let next = self.next_time();
         if next == Time::NEVER {
             return false;

@@ -139,6 +139,10 @@ pub trait Source {
     fn on_timer(&mut self, _now: Time) {}
     /// Payload that may be outstanding, in bytes: at least a packet's, and below 2^62 unless
     /// [`Promises::bounded_window`](crate::Promises::bounded_window) is false.
+    ///
+    /// Window and pace of a law of this crate change in calls of its source only:
+    /// [`AnySource`](crate::AnySource) keeps what they were after the last. Sources of other crates
+    /// are asked each time.
     fn window(&self) -> Bytes;
     /// Network-layer rate at which to send, finite and not below 0; `None` to send as the window
     /// allows.

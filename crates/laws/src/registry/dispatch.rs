@@ -18,9 +18,18 @@ macro_rules! dispatch {
             $(#[doc = stringify!($law)] $variant(<$law as Law>::Header),)*
         }
 
-        /// The source of any law.
+        /// The source of any law, with the window and the pace that it gave last: a sender asks for
+        /// them more often than they change.
         #[derive(Debug)]
-        pub enum AnySource { $(#[doc = stringify!($law)] $variant(<$law as Law>::Source),)* }
+        #[repr(C)]
+        pub struct AnySource {
+            window: Bytes,
+            pacing: Option<Throughput>,
+            kind: SourceKind,
+        }
+
+        #[derive(Debug)]
+        enum SourceKind { $(#[doc = stringify!($law)] $variant(<$law as Law>::Source),)* }
 
         // Ports lie in an array, so that a packet finds its port without a pointer. `repr(u32)`
         // gives the discriminant a word of its own: in a niche of a field it would take longer to
@@ -45,7 +54,12 @@ macro_rules! dispatch {
         impl AnyLaw {
             /// See [`Law::source`].
             pub fn source(&self, flow: &FlowContext) -> AnySource {
-                match self { $(AnyLaw::$variant(law) => AnySource::$variant(law.source(flow)),)* }
+                let kind = match self { $(AnyLaw::$variant(law) => {
+                    SourceKind::$variant(law.source(flow))
+                })* };
+                let mut source = AnySource { window: Bytes::ZERO, pacing: None, kind };
+                source.ask();
+                source
             }
             /// See [`Law::port`].
             pub fn port(&self, link: &LinkContext) -> Option<AnyPort> {
@@ -291,76 +305,97 @@ macro_rules! dispatch {
             }
         }
 
+        // Sources of this crate change in calls only, so what they gave in the last one holds.
+        // Those of other crates are asked each time: what they share with a program may change
+        // meanwhile. A call for each packet asks in its own match, as another would cost as much.
         impl AnySource {
             /// See [`Source::on_open`].
             pub fn on_open(&mut self, now: Time) -> Header {
-                match self { $(AnySource::$variant(s) => {
+                let header = match &mut self.kind { $(SourceKind::$variant(s) => {
                     s.on_open(now).map_or(Header::None, Header::$variant)
-                })* }
+                })* };
+                self.ask();
+                header
             }
             /// See [`Source::on_opened`].
             pub fn on_opened(&mut self, now: Time, rtt: Option<Duration>, header: &Header) {
-                match self { $(AnySource::$variant(s) => match header {
+                match &mut self.kind { $(SourceKind::$variant(s) => match header {
                     Header::$variant(h) => s.on_opened(now, rtt, Some(h)),
                     _ => s.on_opened(now, rtt, None),
                 })* }
+                self.ask();
             }
             /// See [`Source::on_send`].
-            #[inline]
+            #[inline(never)]
             pub fn on_send(&mut self, sending: &Sending) -> Header {
-                match self { $(AnySource::$variant(s) => {
-                    s.on_send(sending).map_or(Header::None, Header::$variant)
+                match &mut self.kind { $(SourceKind::$variant(s) => {
+                    let header = s.on_send(sending).map_or(Header::None, Header::$variant);
+                    (self.window, self.pacing) = (s.window(), s.pacing());
+                    header
                 })* }
             }
             /// See [`Source::on_ack`].
             #[inline]
             pub fn on_ack(&mut self, acked: &Acked, header: &Header) {
-                match self { $(AnySource::$variant(s) => match header {
-                    Header::$variant(h) => s.on_ack(acked, Some(h)),
-                    _ => s.on_ack(acked, None),
+                match &mut self.kind { $(SourceKind::$variant(s) => {
+                    match header {
+                        Header::$variant(h) => s.on_ack(acked, Some(h)),
+                        _ => s.on_ack(acked, None),
+                    }
+                    (self.window, self.pacing) = (s.window(), s.pacing());
                 })* }
             }
             /// See [`Source::on_congestion`].
             pub fn on_congestion(&mut self, congestion: &Congestion) {
-                match self { $(AnySource::$variant(s) => s.on_congestion(congestion),)* }
+                match &mut self.kind { $(SourceKind::$variant(s) => s.on_congestion(congestion),)* }
+                self.ask();
             }
             /// See [`Source::on_spurious`].
             pub fn on_spurious(&mut self, now: Time) {
-                match self { $(AnySource::$variant(s) => s.on_spurious(now),)* }
+                match &mut self.kind { $(SourceKind::$variant(s) => s.on_spurious(now),)* }
+                self.ask();
             }
             /// See [`Source::slow_start_threshold`].
             pub fn slow_start_threshold(&self) -> Option<Bytes> {
-                match self { $(AnySource::$variant(s) => s.slow_start_threshold(),)* }
+                match &self.kind { $(SourceKind::$variant(s) => s.slow_start_threshold(),)* }
             }
             /// See [`Source::on_recovered`].
             pub fn on_recovered(&mut self, now: Time) {
-                match self { $(AnySource::$variant(s) => s.on_recovered(now),)* }
+                match &mut self.kind { $(SourceKind::$variant(s) => s.on_recovered(now),)* }
+                self.ask();
             }
             /// See [`Source::next_timer`].
             pub fn next_timer(&self) -> Time {
-                match self { $(AnySource::$variant(s) => s.next_timer(),)* }
+                match &self.kind { $(SourceKind::$variant(s) => s.next_timer(),)* }
             }
             /// See [`Source::on_timer`].
             pub fn on_timer(&mut self, now: Time) {
-                match self { $(AnySource::$variant(s) => s.on_timer(now),)* }
+                match &mut self.kind { $(SourceKind::$variant(s) => s.on_timer(now),)* }
+                self.ask();
+            }
+            /// Asks for window and pace again.
+            fn ask(&mut self) {
+                (self.window, self.pacing) = match &self.kind {
+                    $(SourceKind::$variant(s) => (s.window(), s.pacing()),)*
+                };
             }
             /// See [`Source::window`].
             #[inline]
             pub fn window(&self) -> Bytes {
-                match self { $(AnySource::$variant(s) => s.window(),)* }
+                match &self.kind { SourceKind::External(s) => s.window(), _ => self.window }
             }
             /// See [`Source::pacing`].
             #[inline]
             pub fn pacing(&self) -> Option<Throughput> {
-                match self { $(AnySource::$variant(s) => s.pacing(),)* }
+                match &self.kind { SourceKind::External(s) => s.pacing(), _ => self.pacing }
             }
             /// See [`Source::reason`].
             pub fn reason(&self) -> Reason {
-                match self { $(AnySource::$variant(s) => s.reason(),)* }
+                match &self.kind { $(SourceKind::$variant(s) => s.reason(),)* }
             }
             /// See [`Source::fault`].
             pub fn fault(&self) -> Option<String> {
-                match self { $(AnySource::$variant(s) => s.fault(),)* }
+                match &self.kind { $(SourceKind::$variant(s) => s.fault(),)* }
             }
         }
 

@@ -129,6 +129,7 @@ mod dummy_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::law::Signal;
 
     #[test]
     fn every_law_can_be_made_with_its_defaults() {
@@ -173,7 +174,73 @@ mod tests {
             [size_of::<crate::ExternalHeader>(), size_of::<Box<dyn crate::ExternalSource>>()];
         assert_eq!(external, [36, 16]);
         assert_eq!(size_of::<Header>(), 48);
-        assert_eq!([size_of::<AnySource>(), size_of::<AnySink>()], [296, 48]);
+        assert_eq!([size_of::<AnySource>(), size_of::<AnySink>()], [288, 48]);
+    }
+
+    /// No law of this crate changes its window or pace between two calls, so a source may answer
+    /// with what it gave in the last one.
+    #[test]
+    fn window_and_pace_are_those_after_the_last_call() {
+        let mss = Bytes::new(1460);
+        let flow = FlowContext {
+            mss,
+            packet: Bytes::new(1500),
+            line_rate: Rate::from_mbps(100),
+            back_pressured: false,
+            draw: crate::law::Draw::new(7),
+        };
+        let ms = Duration::from_millis;
+        let mut changes = 0;
+        for info in list() {
+            let mut source = AnyLaw::new(info.name, &[]).expect(info.name).source(&flow);
+            for n in 0..400 {
+                let (now, in_flight) = (Time::from_millis(10 * n), mss * (n % 40));
+                let (srtt, rto, receive_window) = (ms(50), ms(200), Bytes::MAX);
+                let given = (source.window(), source.pacing());
+                match n % 50 {
+                    0 => drop(source.on_open(now)),
+                    1 => source.on_opened(now, Some(ms(50)), &Header::None),
+                    30..=32 => {
+                        let signals = [Signal::Loss, Signal::Mark, Signal::Timeout];
+                        let signal = signals[n as usize % 3];
+                        source.on_congestion(&Congestion { now, signal, in_flight, srtt });
+                    }
+                    40 => source.on_spurious(now),
+                    41 => source.on_recovered(now),
+                    48 => source.on_timer(now),
+                    _ if n % 2 == 0 => {
+                        let limited = false;
+                        let packet = flow.packet;
+                        let sending =
+                            Sending { now, packet, in_flight, receive_window, srtt, rto, limited };
+                        source.on_send(&sending);
+                    }
+                    _ => {
+                        let acked = Acked {
+                            now,
+                            bytes: mss,
+                            in_flight,
+                            was_in_flight: in_flight + mss,
+                            rtt: Some(ms(50 + n % 7)),
+                            srtt,
+                            cumulative: mss.get() * n,
+                            next: mss.get() * (n + 40),
+                            receive_window,
+                            limited: false,
+                            in_recovery: false,
+                            marked: n % 90 == 5,
+                            lost: Bytes::ZERO,
+                        };
+                        source.on_ack(&acked, &Header::None);
+                    }
+                }
+                let gives = (source.window(), source.pacing());
+                changes += u32::from(gives != given);
+                source.ask();
+                assert_eq!((source.window(), source.pacing()), gives, "{} at {n}", info.name);
+            }
+        }
+        assert!(changes > 1000, "{changes}");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The congestion window that every TCP shares: slow start, once-a-window reaction, timeouts,
 //! restart after idling, pacing. Payload bytes and seconds.
 
+use alloc::boxed::Box;
+
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::common::{Common, IdleRestart, Profile};
@@ -25,7 +27,7 @@ pub(super) struct Window {
     overhead: f64,
     /// Payload bytes that one acknowledgement may add in slow start, without HyStart++.
     abc: f64,
-    hystart: Option<HyStart>,
+    hystart: Option<Box<HyStart>>,
     profile: Profile,
     /// Whether HyStart watches slow start after timeouts, too (Linux).
     watches_each_start: bool,
@@ -33,7 +35,7 @@ pub(super) struct Window {
     grows_after_marks: bool,
     pacing: bool,
     idle_restart: IdleRestart,
-    srtt: f64,
+    srtt: Duration,
     last_sent: Option<Time>,
     episode: Episode,
     /// Whether the timer has expired and nothing was acknowledged since.
@@ -71,13 +73,13 @@ impl Window {
             initial,
             overhead: flow.packet.as_f64() / mss,
             abc: common.abc * mss,
-            hystart: common.hystart.then(|| HyStart::new(common.profile)),
+            hystart: common.hystart.then(|| Box::new(HyStart::new(common.profile))),
             profile: common.profile,
             watches_each_start: common.hystart && common.profile == Profile::Linux,
             grows_after_marks: false,
             pacing: common.pacing,
             idle_restart: common.idle_restart,
-            srtt: 0.0,
+            srtt: Duration::ZERO,
             last_sent: None,
             episode: Episode::None,
             backed_off: false,
@@ -143,7 +145,7 @@ impl Window {
     /// that remain for congestion avoidance.
     #[inline]
     pub(super) fn on_ack(&mut self, acked: &Acked) -> f64 {
-        self.srtt = acked.srtt.secs();
+        self.srtt = acked.srtt;
         if acked.bytes > Bytes::ZERO {
             self.backed_off = false;
         }
@@ -197,7 +199,7 @@ impl Window {
 
     /// L of RFC 3465, in bytes.
     fn slow_start_limit(&self) -> f64 {
-        match &self.hystart {
+        match self.hystart.as_deref() {
             _ if self.after_timeout && self.profile == Profile::Rfc => self.mss,
             None | Some(HyStart::Classic(_)) => self.abc,
             Some(HyStart::PlusPlus(_)) if self.pacing => f64::INFINITY,
@@ -220,7 +222,7 @@ impl Window {
         // HyStart++ is not needed once the threshold is known.
         self.hystart = None;
         if c.signal == Signal::Timeout {
-            self.hystart = self.watches_each_start.then(|| HyStart::new(self.profile));
+            self.hystart = self.watches_each_start.then(|| Box::new(HyStart::new(self.profile)));
             // The threshold does not change while the same packet times out again (RFC 5681, 3.1),
             // or if the timer found a loss of a window that has been cut.
             let new = !self.backed_off && !answering;
@@ -299,16 +301,19 @@ impl Window {
     /// See [`crate::Source::window`].
     #[inline]
     pub(super) fn bytes(&self) -> Bytes {
-        Bytes::new((self.cwnd + 0.5) as u64)
+        // Through a signed number, whose conversion is one instruction: the window is below 2^63.
+        Bytes::new((self.cwnd + 0.5) as i64 as u64)
     }
 
     /// See [`crate::Source::pacing`]. The factors leave room for growth (Linux,
     /// `tcp_update_pacing_rate`).
     #[inline]
     pub(super) fn pacing(&self) -> Option<Throughput> {
+        if !self.pacing || self.srtt.is_zero() {
+            return None;
+        }
         let factor = if self.cwnd < self.ssthresh / 2.0 { 2.0 } else { 1.2 };
-        (self.pacing && self.srtt > 0.0)
-            .then(|| Throughput::new(factor * self.cwnd * self.overhead / self.srtt))
+        Some(Throughput::new(factor * self.cwnd * self.overhead / self.srtt.secs()))
     }
 
     /// See [`crate::Source::reason`].
@@ -322,7 +327,7 @@ impl Window {
         let figures = [
             Figure::bytes("cwnd", self.cwnd),
             Figure::bytes("ssthresh", self.ssthresh),
-            Figure::seconds("srtt", self.srtt),
+            Figure::seconds("srtt", self.srtt.secs()),
         ];
         Reason::new(equation, figures)
     }

@@ -3,6 +3,8 @@
 mod toy;
 
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -10,10 +12,10 @@ use ratewire_laws::fuzzing::Laws;
 use ratewire_laws::junction::Junction;
 use ratewire_laws::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use ratewire_laws::{
-    AnyLaw, Draw, FlowContext, Header, HeaderFormat, Law, LawInfo, LawSet, LinkContext, MAX_HEADER,
-    Named, Sending,
+    Acked, AnyLaw, Congestion, Draw, FlowContext, Header, HeaderFormat, Law, LawInfo, LawSet,
+    LinkContext, MAX_HEADER, Named, NoHeader, NoPort, NoSink, Reason, Sending, Source,
 };
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use toy::Toy;
 
 const PACKET: Bytes = Bytes::new(1500);
@@ -226,6 +228,55 @@ fn what_a_law_does_not_say_has_defaults() {
     assert_eq!((law.lies(), law.claim(&sent(&law))), (&[][..], None));
     assert!(matches!(law.junction(), Junction::Refuses(_)));
     assert!(!law.marks());
+}
+
+/// A law whose window a program sets.
+#[derive(Clone, Debug)]
+struct Shared(Arc<AtomicU64>);
+
+impl Law for Shared {
+    type Header = NoHeader;
+    type Source = Shared;
+    type Port = NoPort;
+    type Sink = NoSink;
+
+    fn source(&self, _: &FlowContext) -> Shared {
+        self.clone()
+    }
+}
+
+impl Source for Shared {
+    type Header = NoHeader;
+
+    fn on_send(&mut self, _: &Sending) -> Option<NoHeader> {
+        None
+    }
+    fn on_ack(&mut self, _: &Acked, _: Option<&NoHeader>) {}
+    fn on_congestion(&mut self, _: &Congestion) {}
+    fn window(&self) -> Bytes {
+        Bytes::new(self.0.load(Ordering::Relaxed))
+    }
+    fn pacing(&self) -> Option<Throughput> {
+        Some(Throughput::new(self.window().as_f64()))
+    }
+    fn reason(&self) -> Reason {
+        Reason::new("the window is set", [])
+    }
+}
+
+#[test]
+fn a_window_that_a_program_sets_holds_at_once() {
+    let window = Arc::new(AtomicU64::new(3000));
+    let law = Shared(window.clone());
+    let mut laws = laws();
+    let make = move |_: &Options| Ok::<_, OptionError>(law.clone());
+    laws.register_as(named("shared", &[]), make).unwrap();
+    let source = laws.make("shared", &[]).unwrap().source(&FLOW);
+    for bytes in [3000, 7000, 5000] {
+        window.store(bytes, Ordering::Relaxed);
+        assert_eq!(source.window(), Bytes::new(bytes));
+        assert_eq!(source.pacing(), Some(Throughput::new(bytes as f64)));
+    }
 }
 
 proptest! {

@@ -1,8 +1,7 @@
 //! The receiving end of a flow.
 
+mod beyond;
 mod prompt;
-
-use std::collections::VecDeque;
 
 use ratewire_laws::{AnySink, Buffer, Header};
 use ratewire_units::{Bytes, Duration, Time};
@@ -10,6 +9,7 @@ use ratewire_units::{Bytes, Duration, Time};
 use crate::app::{App, Reader};
 use crate::config::{AckRules, ReceiveWindow, TransportConfig};
 use crate::segment::{Ack, Epoch, SackBlocks, Stamp};
+use beyond::Beyond;
 use prompt::Prompt;
 
 /// Reaction to a data packet that arrived.
@@ -29,14 +29,11 @@ pub struct Receiver {
     reading: Reading,
     /// Every byte below has arrived.
     next: u64,
-    /// Ranges beyond `next`, in order. Holes are mostly filled from the front, where a vector would
-    /// move all ranges each time.
-    beyond: VecDeque<(u64, u64)>,
-    /// An offset in each of the ranges that changed last, newest first (RFC 2018).
-    recent: VecDeque<u64>,
+    /// What has arrived beyond `next`.
+    beyond: Beyond,
     window: ReceiveWindow,
-    /// Current size of the window if it opens by itself.
-    opened: u64,
+    /// Payload that fits beyond the data read: the window's size, as it is open now.
+    room: u64,
     mss: u64,
     /// Zero to acknowledge each packet.
     delayed_ack: Duration,
@@ -83,10 +80,9 @@ impl Receiver {
         let is_prompt = config.delayed_ack.is_some() && config.ack_rules == AckRules::Linux;
         Receiver {
             next: 0,
-            beyond: VecDeque::new(),
-            recent: VecDeque::new(),
+            beyond: Beyond::default(),
             window,
-            opened: window.initial().get(),
+            room: window.initial().get(),
             mss,
             delayed_ack: config.delayed_ack.unwrap_or(Duration::ZERO),
             prompt: is_prompt.then(|| Box::new(Prompt::new(mss))),
@@ -116,7 +112,7 @@ impl Receiver {
 
     /// Payload that has arrived, in order or not, each byte counted once.
     pub fn received(&self) -> Bytes {
-        Bytes::new(self.next + self.beyond.iter().map(|(start, end)| end - start).sum::<u64>())
+        Bytes::new(self.next + self.beyond.bytes())
     }
 
     /// Notes that an application that reads by calls has read everything below `offset`. Returns
@@ -124,8 +120,8 @@ impl Receiver {
     pub fn read(&mut self, offset: u64) -> bool {
         self.reading.read = offset.min(self.next).max(self.reading.read);
         let more =
-            self.reading.read.saturating_add(self.room()).saturating_sub(self.reading.reading_to);
-        more >= (self.room() / 4).max(2 * self.mss) || (self.reading.closed && more >= self.mss)
+            self.reading.read.saturating_add(self.room).saturating_sub(self.reading.reading_to);
+        more >= (self.room / 4).max(2 * self.mss) || (self.reading.closed && more >= self.mss)
     }
 
     /// Data packets that arrived and found no room.
@@ -178,17 +174,19 @@ impl Receiver {
         let before = self.next;
         if in_order {
             self.next = end;
+        } else if end <= self.next {
+            self.note_duplicate();
         } else {
-            if self.has(offset, end) {
+            if self.beyond.has(offset, end) {
                 self.note_duplicate();
             }
-            self.store(offset, end);
+            self.next = self.beyond.store(self.next, offset, end);
         }
         if let ReceiveWindow::Auto { max, packets_per_ack, .. } = self.window
             && self.next > before
         {
             let growth = u64::from(packets_per_ack).saturating_mul(self.mss);
-            self.opened = self.opened.saturating_add(growth).min(max.get());
+            self.room = self.room.saturating_add(growth).min(max.get());
         }
         self.reading.advance(now, self.next);
         // Out of order, filling a hole, or the data of two full packets: at once (RFC 5681, 4.2).
@@ -224,76 +222,43 @@ impl Receiver {
         Reply::Now
     }
 
-    /// Whether all of a range has arrived.
-    fn has(&self, offset: u64, end: u64) -> bool {
-        let at = self.beyond.partition_point(|range| range.1 < end);
-        end <= self.next || self.beyond.get(at).is_some_and(|range| range.0 <= offset)
-    }
-
-    fn store(&mut self, offset: u64, end: u64) {
-        if end <= self.next {
-            return;
-        }
-        if let (Some(last), Some(recent)) = (self.beyond.back_mut(), self.recent.front_mut())
-            && last.1 == offset
-            && (last.0..last.1).contains(recent)
-        {
-            // The highest range usually grows, and grew last too: no other range is touched.
-            (last.1, *recent) = (end, offset);
-            return;
-        }
-        let (mut start, mut stop) = (offset.max(self.next), end);
-        let from = self.beyond.partition_point(|r| r.1 < start);
-        let to = self.beyond.partition_point(|r| r.0 <= stop);
-        if from < to {
-            start = start.min(self.beyond[from].0);
-            stop = stop.max(self.beyond[to - 1].1);
-            self.beyond.drain(from + 1..to);
-            self.beyond[from] = (start, stop);
-        } else {
-            self.beyond.insert(from, (start, stop));
-        }
-        if start <= self.next {
-            self.next = stop;
-            self.beyond.pop_front();
-        } else {
-            self.recent.retain(|o| *o < start || *o >= stop);
-            self.recent.push_front(offset.max(self.next));
-            self.recent.truncate(2 * SackBlocks::MAX);
-        }
-    }
-
     /// Stream offset up to which the receiver has room.
     #[inline]
     fn right_edge(&mut self, now: Time) -> u64 {
         self.reading.advance(now, self.next);
-        self.reading.read.saturating_add(self.room())
-    }
-
-    /// Payload that fits beyond the data read.
-    #[inline]
-    fn room(&self) -> u64 {
-        match self.window {
-            ReceiveWindow::Fixed(size) => size.get(),
-            ReceiveWindow::Auto { .. } => self.opened,
-        }
+        self.reading.read.saturating_add(self.room)
     }
 
     #[cold]
     fn show_buffer(&mut self, now: Time, payload: Bytes) {
         self.reading.advance(now, self.next);
         let read = Bytes::new(self.reading.read);
-        let size = Bytes::new(self.room());
+        let size = Bytes::new(self.room);
         let buffer = Buffer { size, unread: self.received() - read, read, refused: self.refused };
         if let Some(sink) = &mut self.sink {
             sink.on_buffer(now, payload, &buffer);
         }
     }
 
-    /// Payload that may be sent beyond `next`.
+    /// The window to tell the sender now: payload that may be sent beyond `next`.
     #[inline]
-    fn advertised(&mut self, now: Time) -> u64 {
-        if self.soft { self.room() } else { self.right_edge(now).saturating_sub(self.next) }
+    fn advertise(&mut self, now: Time) -> u64 {
+        let is_plain = self.reading.reader == Reader::Immediate && !self.soft;
+        #[cfg(test)]
+        let is_plain = is_plain && crate::short_paths::are_on();
+        if is_plain {
+            // All that has arrived is read.
+            return self.room.min(u64::MAX - self.next);
+        }
+        let window = match self.soft {
+            true => self.room,
+            false => self.right_edge(now).saturating_sub(self.next),
+        };
+        self.reading.closed = window < self.mss && self.reading.reader != Reader::Immediate;
+        if self.reading.reader == Reader::Asked {
+            self.reading.reading_to = self.next.saturating_add(window);
+        }
+        window
     }
 
     // Inlined for the reason given at [`Sender::poll_transmit`](crate::Sender::poll_transmit).
@@ -304,8 +269,7 @@ impl Receiver {
         if let Some(prompt) = &mut self.prompt {
             prompt.on_acknowledged();
         }
-        let window = self.advertised(now);
-        self.note_window(window);
+        let window = self.advertise(now);
         let mut ack = Ack {
             opens: false,
             cumulative: self.next,
@@ -318,28 +282,12 @@ impl Receiver {
         };
         // Written in place: moved, the acknowledgement would wait for its parts (store forwarding).
         if !self.beyond.is_empty() {
-            self.recent.retain(|o| *o >= self.next);
-            for offset in &self.recent {
-                let at = self.beyond.partition_point(|r| r.1 <= *offset);
-                if let Some(&(start, end)) = self.beyond.get(at) {
-                    ack.sack.push(self.next, start, end);
-                }
-            }
-        } else if !self.recent.is_empty() {
-            self.recent.clear();
+            self.beyond.report(self.next, &mut ack.sack);
         }
         if let Some(sink) = &mut self.sink {
             ack.header = sink.on_ack(now);
         }
         ack
-    }
-
-    #[inline]
-    fn note_window(&mut self, window: u64) {
-        self.reading.closed = window < self.mss && self.reading.reader != Reader::Immediate;
-        if self.reading.reader == Reader::Asked {
-            self.reading.reading_to = self.next.saturating_add(window);
-        }
     }
 
     /// The answer to a packet that opens the flow.
@@ -352,8 +300,7 @@ impl Receiver {
             sink.on_data(now, header);
             sink.on_ack(now)
         });
-        let window = Bytes::new(self.advertised(now));
-        self.note_window(window.get());
+        let window = Bytes::new(self.advertise(now));
         Ack {
             opens: true,
             cumulative: self.next,
@@ -386,10 +333,10 @@ impl Reading {
     /// that an idle reader starts when a frame is whole.
     #[inline]
     fn advance(&mut self, now: Time, arrived: u64) {
-        match self.reader {
-            Reader::Immediate => self.read = arrived,
-            Reader::Asked => {}
-            Reader::Slow(_) | Reader::Alternating { .. } => self.advance_slowly(now, arrived),
+        if self.reader == Reader::Immediate {
+            self.read = arrived;
+        } else if self.reader != Reader::Asked {
+            self.advance_slowly(now, arrived);
         }
     }
 

@@ -11,6 +11,7 @@ impl Scoreboard {
         assert_eq!(self.in_flight, bytes(Sent::is_out));
         assert_eq!(self.lost, self.sent.iter().filter(|s| s.lost).count());
         assert_eq!(self.sacked, self.sent.iter().filter(|s| s.sacked).count());
+        assert_eq!(self.again, self.sent.iter().filter(|s| s.again).count());
         assert!(self.sent.iter().all(|s| !(s.lost && s.sacked)));
         let lost = self.sent.iter().enumerate().filter(|(_, s)| s.lost);
         let listed: Vec<u64> = self.losses.iter().map(|index| index.0).collect();

@@ -7,24 +7,96 @@ use super::{Opening, Phase, Sender};
 use crate::scoreboard::Covered;
 use crate::segment::Ack;
 
+/// Payload that an acknowledgement newly covers, its RTT sample, and whether the cumulative
+/// acknowledgement has advanced.
+type Taken = (u64, Option<Duration>, bool);
+
 impl Sender {
     /// Handles an acknowledgement.
     pub fn on_ack(&mut self, now: Time, ack: &Ack) {
+        let was_in_flight = self.board.in_flight();
+        let (bytes, rtt, advanced) = if self.is_as_predicted(ack) {
+            self.take_predicted(now, ack)
+        } else {
+            let Some(taken) = self.take(now, ack) else { return };
+            taken
+        };
+        self.writing.progress(now, self.next, self.cumulative);
+        let acked = Acked {
+            now,
+            bytes: Bytes::new(bytes),
+            in_flight: self.board.in_flight(),
+            was_in_flight,
+            rtt,
+            srtt: self.rtt.srtt(),
+            cumulative: self.cumulative,
+            next: self.next,
+            receive_window: self.receive_window(),
+            limited: self.limited || self.leaves_window_unused(was_in_flight),
+            in_recovery: matches!(self.phase, Phase::Recovery(_)),
+            marked: ack.marked,
+            lost: self.board.take_lost(),
+        };
+        self.source.on_ack(&acked, &ack.header);
+        if self.pace_next.since(now) > acked.srtt / 8 {
+            self.hasten(now);
+        }
+        if advanced || bytes > 0 {
+            self.arm_timer(now);
+        }
+    }
+
+    /// Whether an acknowledgement is the usual one while nothing is lost, overtaken, sent again or
+    /// marked, so that [`Sender::take_predicted`] does all that [`Sender::take`] would (header
+    /// prediction, Jacobson 1990).
+    #[inline]
+    fn is_as_predicted(&self, ack: &Ack) -> bool {
+        let is_predicted = self.phase == Phase::Open
+            && self.opening == Opening::Done
+            && self.board.is_plain()
+            && self.tail_probed.is_none()
+            && !(self.may_undo | self.is_overtaken | ack.marked | ack.duplicate)
+            && ack.sack.is_empty()
+            && self.cumulative < ack.cumulative
+            && ack.cumulative <= self.next;
+        #[cfg(test)]
+        let is_predicted = is_predicted && crate::short_paths::are_on();
+        is_predicted
+    }
+
+    /// [`Sender::take`] without the steps that have no effect on a predicted acknowledgement.
+    #[inline]
+    fn take_predicted(&mut self, now: Time, ack: &Ack) -> Taken {
+        #[cfg(test)]
+        crate::short_paths::note_predicted();
+        let bytes = ack.cumulative - self.cumulative;
+        self.advance(ack);
+        let newest = self.board.acknowledge_plain(now, ack.cumulative, bytes);
+        let rtt = newest.map(|sent| now.since(sent));
+        if let Some(rtt) = rtt {
+            self.take_rtt(rtt);
+        }
+        if self.answered == Time::NEVER {
+            self.answered = now;
+        }
+        (bytes, rtt, true)
+    }
+
+    /// Takes in what an acknowledgement says; `None` if it says nothing.
+    #[inline(never)]
+    fn take(&mut self, now: Time, ack: &Ack) -> Option<Taken> {
         if self.opening != Opening::Done && !self.finish_opening(now, ack) {
-            return;
+            return None;
         }
         if ack.cumulative > self.next {
             // It covers data that was never sent (RFC 9293, 3.10.7.4).
-            return;
+            return None;
         }
-        let was_in_flight = self.board.in_flight();
         let flight = self.flight_size();
         let mut covered = self.board.covered(now, self.rtt.min().unwrap_or(Duration::MAX));
         let advanced = ack.cumulative > self.cumulative;
         if ack.cumulative >= self.cumulative {
-            self.cumulative = ack.cumulative;
-            // The right edge of the window never moves back.
-            self.allowed = self.allowed.max(ack.cumulative.saturating_add(ack.window.get()));
+            self.advance(ack);
         }
         self.board.acknowledge(ack.cumulative, &mut covered);
         for (start, end) in ack.sack.iter(ack.cumulative) {
@@ -59,29 +131,14 @@ impl Sender {
             // The marked packet was outstanding too.
             self.tell(now, Signal::Mark, flight);
         }
-        self.writing.progress(now, self.next, self.cumulative);
-        let acked = Acked {
-            now,
-            bytes: Bytes::new(covered.bytes),
-            in_flight,
-            was_in_flight,
-            rtt,
-            srtt: self.rtt.srtt(),
-            cumulative: self.cumulative,
-            next: self.next,
-            receive_window: self.receive_window(),
-            limited: self.limited || self.leaves_window_unused(was_in_flight),
-            in_recovery: matches!(self.phase, Phase::Recovery(_)),
-            marked: ack.marked,
-            lost: self.board.take_lost(),
-        };
-        self.source.on_ack(&acked, &ack.header);
-        if self.pace_next.since(now) > acked.srtt / 8 {
-            self.hasten(now);
-        }
-        if advanced || covered.bytes > 0 {
-            self.arm_timer(now);
-        }
+        Some((covered.bytes, rtt, advanced))
+    }
+
+    #[inline]
+    fn advance(&mut self, ack: &Ack) {
+        self.cumulative = ack.cumulative;
+        // The right edge of the window never moves back.
+        self.allowed = self.allowed.max(ack.cumulative.saturating_add(ack.window.get()));
     }
 
     fn finish_opening(&mut self, now: Time, ack: &Ack) -> bool {
@@ -89,7 +146,7 @@ impl Sender {
             return false;
         }
         let rtt = match self.opening {
-            Opening::SentAt { first, again: false } => Some(now.since(first)),
+            Opening::Sent { again: false } => Some(now.since(self.opened)),
             _ => None,
         };
         if let Some(rtt) = rtt {

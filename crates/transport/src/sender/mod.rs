@@ -2,12 +2,15 @@
 
 mod arrivals;
 mod bundle;
+mod departures;
 mod prr;
 mod rack;
 mod repair;
 mod small_queue;
 mod timers;
 mod undo;
+
+use std::mem::offset_of;
 
 use ratewire_laws::{AnySource, Header, Sending};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -22,20 +25,21 @@ use bundle::Bundle;
 use prr::Prr;
 use rack::Rack;
 use small_queue::SmallQueue;
-use undo::Frto;
 
-/// Maximum lateness that the pacing schedule makes up for. A longer one means that time had
-/// stopped.
-const LONGEST_CATCHING_UP: Duration = Duration::from_millis(10);
-/// Longest wait between two packets, however slow the pace.
-const LONGEST_PACE: Duration = Duration::from_secs(3600);
-
-/// The sending end of a flow. Fields that each packet and acknowledgement needs lie side by side,
-/// apart from the law's state, whose length differs widely: with many flows memory access dominates
-/// the time.
+/// The sending end of a flow. First come the fields that few packets need; from
+/// [`Sender::HOT`] on lie those of each packet and acknowledgement side by side, and after them the
+/// law's state, whose length differs widely: with many flows memory access dominates the time.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Sender {
+    /// When the packet that opens the flow was first sent.
+    opened: Time,
+    /// Longest time for which the receiver may hold back an acknowledgement.
+    delayed_ack: Duration,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    stats: SenderStats,
+    writing: Writing,
     /// Stream offset of the next byte never sent.
     next: u64,
     cumulative: u64,
@@ -43,26 +47,39 @@ pub struct Sender {
     allowed: u64,
     /// Payload left in the frame being sent.
     frame_left: u64,
+    frame: u64,
     /// Earliest departure of the next packet under pacing.
     pace_next: Time,
-    /// What the sender has in its host's queue, if it keeps that small.
-    small_queue: Option<Box<SmallQueue>>,
     /// When the timer is due.
     timer: Time,
+    /// When the law's own timer is due, once the flow is open.
+    law_timer: Time,
+    /// When data was first acknowledged since the last timeout; [`Time::NEVER`] before.
+    answered: Time,
+    /// End of the stream when its last packet was sent again to probe for its loss, until it is
+    /// known whether the probe or the original has arrived.
+    tail_probed: Option<u64>,
+    phase: Phase,
+    /// What the sender has in its host's queue, if it keeps that small.
+    small_queue: Option<Box<SmallQueue>>,
+    /// Of packets that leave now, if the receiver heeds which end one.
+    bundle: Option<Box<Bundle>>,
+    rack: Option<Box<Rack>>,
+    mss: u32,
+    /// Payload of a full packet at first: the law counts in it, and the receiver says that it has
+    /// room again for so much.
+    first_mss: u32,
+    /// Headers of a data packet.
+    headers: u32,
+    /// Probes of the closed window since the last data was sent.
+    window_probes: u32,
+    opening: Opening,
     /// Purpose of the timer.
     timer_for: TimerFor,
     /// Whether the next packet waits only for `pace_next`.
     waits_for_pace: bool,
     /// Whether the next packet waits for the host, whose queue has enough of the flow.
     waits_for_host: bool,
-    /// Probes of the closed window since the last data was sent.
-    window_probes: u32,
-    /// End of the stream when its last packet was sent again to probe for its loss, until it is
-    /// known whether the probe or the original has arrived.
-    tail_probed: Option<u64>,
-    phase: Phase,
-    /// When data was first acknowledged since the last timeout; [`Time::NEVER`] before.
-    answered: Time,
     /// Whether packets sent since the repair began were lost too.
     lost_beyond: bool,
     /// Whether the first retransmission of a recovery is due, which waits for no window (RFC 6675,
@@ -71,32 +88,13 @@ pub struct Sender {
     /// Whether application or receiver have limited the sender since the last packet.
     limited: bool,
     tail_loss_probe: bool,
-    mss: u32,
-    /// Payload of a full packet at first: the law counts in it, and the receiver says that it has
-    /// room again for so much.
-    first_mss: u32,
-    /// Headers of a data packet.
-    headers: u32,
-    opening: Opening,
-    frame: u64,
-    writing: Writing,
-    /// Longest time for which the receiver may hold back an acknowledgement.
-    delayed_ack: Duration,
-    rack: Option<Box<Rack>>,
-    /// Of packets that leave now, if the receiver heeds which end one.
-    bundle: Option<Box<Bundle>>,
-    /// Of packets that leave now.
-    epoch: Epoch,
     /// Whether it may turn out that the last repair was not needed.
     may_undo: bool,
     /// Whether a packet was overtaken and is not lost yet.
     is_overtaken: bool,
-    board: Scoreboard,
-    rtt: RttEstimator,
-    stats: SenderStats,
-    /// When the law's own timer is due, once the flow is open.
-    law_timer: Time,
     law_timer_stands_still: bool,
+    /// Of packets that leave now.
+    epoch: Epoch,
     source: AnySource,
 }
 
@@ -139,7 +137,7 @@ enum TimerFor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opening {
     ToSend,
-    SentAt { first: Time, again: bool },
+    Sent { again: bool },
     Done,
 }
 
@@ -159,6 +157,9 @@ pub struct SenderStats {
 }
 
 impl Sender {
+    /// Where the fields begin that each packet needs, and the law's state after them.
+    pub const HOT: usize = offset_of!(Sender, board) + Scoreboard::HOT;
+
     /// A sender that starts at `now`. `headers` are a data packet's network-layer bytes beside
     /// payload, congestion header included.
     pub fn new(
@@ -195,6 +196,7 @@ impl Sender {
             lost_beyond: false,
             urgent: false,
             limited: false,
+            opened: Time::NEVER,
             opening: if config.handshake { Opening::ToSend } else { Opening::Done },
             writing: Writing::new(app, Bytes::new(frame), now),
             mss,
@@ -306,6 +308,7 @@ impl Sender {
     }
 
     /// The pace the law sets.
+    #[inline]
     pub fn pacing(&self) -> Option<Throughput> {
         self.source.pacing()
     }
@@ -316,23 +319,6 @@ impl Sender {
         self.law_timer_stands_still
     }
 
-    #[inline]
-    fn has_room(&self, payload: u32) -> bool {
-        let in_flight = self.board.in_flight();
-        in_flight == Bytes::ZERO || in_flight + Bytes::new(u64::from(payload)) <= self.window()
-    }
-
-    /// What may be outstanding: as the law says, or the rate reduction of a repair.
-    #[inline]
-    fn window(&self) -> Bytes {
-        match (self.phase, &self.rack) {
-            (Phase::Recovery(_), Some(rack)) => {
-                rack.prr.as_ref().map_or_else(|| self.source.window(), Prr::window)
-            }
-            _ => self.source.window(),
-        }
-    }
-
     /// Limit that has kept the sender from sending more since the last packet.
     pub fn kept_by(&self) -> KeptBy {
         match self.limited {
@@ -341,89 +327,6 @@ impl Sender {
             true if self.writing.written() <= self.next => KeptBy::Application,
             true => KeptBy::Receiver,
         }
-    }
-
-    // Inlined, the packet is built where it is sent and not copied: 2 % of a packet's time.
-    /// The next packet to send now, if any; call again until there is none.
-    #[inline(always)]
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        self.poll_transmit_within(now, |_, most| most)
-    }
-
-    /// As [`Sender::poll_transmit`], for a packet whose content decides how much it carries:
-    /// `fit` says how much of the stream from an offset a new packet takes, at least one byte and
-    /// at most a number of bytes.
-    #[inline(always)]
-    pub fn poll_transmit_within(
-        &mut self,
-        now: Time,
-        fit: impl Fn(u64, u64) -> u64,
-    ) -> Option<Segment> {
-        if self.opening != Opening::Done {
-            return self.poll_open(now);
-        }
-        if self.writing.next() <= now {
-            self.writing.advance(now, self.next);
-        }
-        let waited = core::mem::take(&mut self.waits_for_pace);
-        self.waits_for_host = false;
-        let (offset, payload, again) = match self.first_lost() {
-            Some((offset, payload)) => (offset, payload, true),
-            None => (self.next, self.next_payload(now, fit)?, false),
-        };
-        let has_room = self.has_room(payload) || (again && self.urgent);
-        if !has_room {
-            self.note_full_window();
-            return None;
-        }
-        self.waits_for_host = !self.host_takes_packet(now);
-        if self.waits_for_host || !self.pace_allows(now, payload, waited) {
-            return None;
-        }
-        if again {
-            self.urgent = false;
-            self.board.resend_first_lost(now);
-            self.stats.retransmitted += Bytes::new(u64::from(payload));
-            self.stats.retransmitted_packets += 1;
-            if let Some(rack) = &mut self.rack {
-                rack.undo.on_copy();
-            }
-        } else {
-            self.board.push(now, offset, payload);
-            self.advance_stream(now, payload);
-        }
-        if let Some(prr) = self.rate_reduction() {
-            prr.on_sent(payload);
-        }
-        if self.timer == Time::NEVER || self.timer_for == TimerFor::WindowProbe {
-            self.window_probes = 0;
-            self.arm_timer(now);
-        }
-        Some(self.segment(now, offset, payload, again))
-    }
-
-    /// The packet to send again next, if any. F-RTO sends new data before it, if there is any.
-    #[inline]
-    fn first_lost(&mut self) -> Option<(u64, u32)> {
-        if matches!(self.phase, Phase::Timeout(_))
-            && let Some(rack) = &mut self.rack
-            && let Frto::MaySendNew(left) = &mut rack.undo.frto
-            && *left > 0
-            && self.next < self.writing.written().min(self.allowed)
-        {
-            *left -= 1;
-            return None;
-        }
-        self.board.first_lost()
-    }
-
-    fn poll_open(&mut self, now: Time) -> Option<Segment> {
-        if self.opening != Opening::ToSend {
-            return None;
-        }
-        self.opening = Opening::SentAt { first: now, again: false };
-        self.timer = now + self.rtt.rto();
-        Some(self.open_segment(now))
     }
 
     fn open_segment(&mut self, now: Time) -> Segment {
@@ -449,8 +352,15 @@ impl Sender {
     /// Payload of the next new packet, within the frame, the written data and the window.
     #[inline]
     fn next_payload(&mut self, now: Time, fit: impl Fn(u64, u64) -> u64) -> Option<u32> {
-        let available = self.writing.written().saturating_sub(self.next);
         let full = self.full_payload();
+        let (end, written) = (self.next.saturating_add(u64::from(full)), self.writing.written());
+        let is_full = end <= written && end <= self.allowed && u64::from(full) <= self.frame_left;
+        #[cfg(test)]
+        let is_full = is_full && crate::short_paths::are_on();
+        if is_full {
+            return Some(fit(self.next, u64::from(full)) as u32);
+        }
+        let available = written.saturating_sub(self.next);
         let most = u64::from(full).min(self.frame_left).min(available);
         let mut payload = if most > 0 { fit(self.next, most) } else { 0 };
         let room = self.allowed.saturating_sub(self.next);
@@ -477,26 +387,6 @@ impl Sender {
         self.writing.progress(now, self.next, self.cumulative);
     }
 
-    /// Whether the pace lets a packet go now, and when the next may go. A packet that waited only
-    /// for the pace and goes late keeps the schedule; after any other wait a new schedule begins.
-    #[inline]
-    fn pace_allows(&mut self, now: Time, payload: u32, waited: bool) -> bool {
-        let Some(pace) = self.source.pacing() else { return true };
-        if self.is_unpaced(payload) {
-            return true;
-        }
-        if self.pace_next > now {
-            self.waits_for_pace = true;
-            return false;
-        }
-        let size = Bytes::new(u64::from(payload) + u64::from(self.headers));
-        let due = if waited { self.pace_next.max(now - LONGEST_CATCHING_UP) } else { now };
-        self.pace_next = due + pace.time_for(size).min(LONGEST_PACE);
-        // Still late: the packets after it have waited as well.
-        self.waits_for_pace = waited && self.pace_next <= now;
-        true
-    }
-
     #[inline]
     fn segment(&mut self, now: Time, offset: u64, payload: u32, again: bool) -> Segment {
         let srtt = self.rtt.srtt();
@@ -514,6 +404,23 @@ impl Sender {
         let (kind, stamp) = (SegmentKind::Data { again }, self.stamp(now, again));
         Segment { kind, offset, payload, stamp, header }
     }
+
+    #[inline]
+    fn has_room(&self, payload: u32) -> bool {
+        let in_flight = self.board.in_flight();
+        in_flight == Bytes::ZERO || in_flight + Bytes::new(u64::from(payload)) <= self.window()
+    }
+
+    /// What may be outstanding: as the law says, or the rate reduction of a repair.
+    #[inline]
+    fn window(&self) -> Bytes {
+        match (self.phase, &self.rack) {
+            (Phase::Recovery(_), Some(rack)) => {
+                rack.prr.as_ref().map_or_else(|| self.source.window(), Prr::window)
+            }
+            _ => self.source.window(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -524,5 +431,18 @@ impl Sender {
         assert!(self.allowed >= self.cumulative);
         assert!(self.board.is_empty() || self.timer != Time::NEVER, "nothing would be found lost");
         assert!(!self.board.is_empty() || !self.in_repair(), "all is repaired");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a packet and its acknowledgement need of a sender before the law's state: a run of many
+    /// flows fetches it each time.
+    #[test]
+    fn the_fields_of_each_packet_take_seven_cache_lines() {
+        let size = offset_of!(Sender, source) - Sender::HOT;
+        assert!(size <= 7 * 64, "{size}");
     }
 }

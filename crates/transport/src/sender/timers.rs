@@ -72,8 +72,8 @@ impl Sender {
         if self.timer > now || self.timer == Time::NEVER {
             return None;
         }
-        if let Opening::SentAt { first, .. } = self.opening {
-            self.opening = Opening::SentAt { first, again: true };
+        if let Opening::Sent { .. } = self.opening {
+            self.opening = Opening::Sent { again: true };
             self.rtt.back_off();
             self.stats.timeouts += 1;
             self.timer = now + self.rtt.rto();

@@ -7,7 +7,8 @@ use proptest::test_runner::FileFailurePersistence;
 use ratewire_laws::AnyLaw;
 use ratewire_units::{Bytes, Duration};
 
-use crate::testing::{Fate, MSS, Pipe, ms};
+use crate::short_paths;
+use crate::testing::{Fate, MSS, Pipe, ms, newreno};
 use crate::{
     AckRules, App, PauseAfter, Phase, Reader, ReceiveWindow, Recovery, Spread, TransportConfig,
     Varying, Writer,
@@ -114,6 +115,19 @@ fn apps() -> impl Strategy<Value = App> {
     )
 }
 
+/// Header prediction covers what it is for: an undisturbed flow, and one that has repaired a loss.
+#[test]
+fn most_acknowledgements_are_predicted() {
+    for lost in [None, Some(3)] {
+        let before = short_paths::predicted();
+        let mut pipe = Pipe::sized(&newreno(), 1000).losing(lost);
+        pipe.run();
+        assert!(pipe.answers().count() >= 999);
+        let predicted = short_paths::predicted() - before;
+        assert!(predicted >= if lost.is_none() { 1000 } else { 900 }, "{predicted} after {lost:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 1000,
@@ -151,6 +165,44 @@ proptest! {
             let last = s.offset + s.payload.get() - 1;
             prop_assert_eq!(s.offset / frame, last / frame, "a packet spans frames");
         }
+    }
+
+    #[test]
+    fn short_paths_have_the_effects_of_the_general_ones(
+        law in laws(),
+        mut config in configs(),
+        app in apps(),
+        ecn in any::<bool>(),
+        data in fates(true),
+        acks in fates(false),
+        small_queue in any::<bool>(),
+    ) {
+        config.ecn = ecn;
+        let mut pipes = [(), ()].map(|()| {
+            let mut pipe = Pipe::new(&law, &config, &app);
+            pipe.data = data.clone();
+            pipe.acks = acks.clone();
+            if small_queue {
+                pipe.sender.keep_queue_small();
+            }
+            pipe
+        });
+        loop {
+            let goes_on = [false, true].map(|short| {
+                short_paths::set(short);
+                let pipe = &mut pipes[usize::from(short)];
+                pipe.pump();
+                !pipe.sender.is_done() && pipe.step()
+            });
+            let [one, other] = &pipes;
+            prop_assert_eq!(one.log.last(), other.log.last());
+            prop_assert_eq!(format!("{:?}", one.sender), format!("{:?}", other.sender));
+            prop_assert_eq!(format!("{:?}", one.receiver), format!("{:?}", other.receiver));
+            if goes_on == [false, false] {
+                break;
+            }
+        }
+        prop_assert_eq!(&pipes[0].log, &pipes[1].log);
     }
 
     #[test]
