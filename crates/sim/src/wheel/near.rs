@@ -130,7 +130,7 @@ impl Near {
             let before = self.place_in_list(slot, event);
             let next = core::mem::replace(&mut self.nodes[before as usize].next, id);
             self.nodes[id as usize].next = next;
-            if before == last && self.nodes[last as usize].event < event {
+            if before == last && self.nodes[last as usize].event <= event {
                 self.last[slot] = id;
             }
         }
@@ -142,7 +142,8 @@ impl Near {
     fn place_in_list(&mut self, slot: usize, event: Event) -> u32 {
         let last = self.last[slot];
         let last_event = self.nodes[last as usize].event;
-        if last_event < event {
+        // Events without numbers may be equal.
+        if last_event <= event {
             return last;
         }
         let recent = Some(self.recent).filter(|_| self.recent_slot == slot);

@@ -117,6 +117,22 @@ fn events_of_one_time_may_ignore_the_order_of_insertion() {
     }
 }
 
+/// A link on a medium is scheduled twice for one time.
+#[test]
+fn equal_events_without_numbers_come_out_as_often_as_they_went_in() {
+    let (at, later) = (Time::from_ps(1 << 30), Time::from_ps((1 << 30) + 1));
+    let mut wheel = Wheel::default();
+    wheel.order_by_what();
+    for (at, what) in
+        [(at, 1), (at, 1), (at, 1), (later, 2), (at, 1), (later, 2), (later, 1), (at, 1)]
+    {
+        wheel.push_in_any_order(at, what);
+    }
+    let events: Vec<_> = core::iter::from_fn(|| wheel.pop()).collect();
+    let first = [(at, 1); 5];
+    assert_eq!(events, [&first[..], &[(later, 1), (later, 2), (later, 2)]].concat());
+}
+
 /// Most events are pushed long before they are due, as links' events are. The others need not be
 /// reported.
 #[test]
