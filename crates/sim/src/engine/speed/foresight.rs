@@ -66,15 +66,15 @@ impl Foresight {
         }
     }
 
-    /// Whether the simulator looks ahead.
+    /// Whether the simulator looks at flows ahead, which are many.
     #[inline]
-    pub(crate) fn is_on(&self) -> bool {
-        self.is_on
+    pub(crate) fn looks_at_flows(&self) -> bool {
+        self.is_on && (self.looks || self.many_flows)
     }
 
     /// Whether the simulator looks at links ahead, which are many.
     #[inline]
-    pub(in crate::engine) fn looks_at_links(&self) -> bool {
+    pub(crate) fn looks_at_links(&self) -> bool {
         self.is_on && self.looks
     }
 

@@ -19,10 +19,8 @@ use crate::error::RunError;
 use crate::record::PROGRESS_EVERY;
 use crate::routes::RouteTable;
 use crate::setup::Setup;
-use crate::speed::{HostLagging, Speed};
-use crate::tuning::{
-    AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL,
-};
+use crate::speed::Speed;
+use crate::tuning::{AGENDA_LEAD, EVENTS_WORTH_A_TURN, MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL};
 use ahead::{look_at_agenda, look_at_link};
 
 /// A task of a host.
@@ -64,13 +62,6 @@ pub(crate) struct Turns {
     events: u64,
 }
 
-/// Whether there are more links or flows than stay in the caches.
-fn are_many(setup: &Setup) -> bool {
-    setup.network.links.len() > FEW_LINKS
-        || setup.flows.len() > FEW_FLOWS
-        || !setup.traffic.is_empty()
-}
-
 impl Turns {
     /// The turns, if hosts can take turns with the network. Must be called before links are watched
     /// or send.
@@ -80,16 +71,10 @@ impl Turns {
         network: &mut Network,
         routes: &RouteTable,
     ) -> Option<Turns> {
-        let are_wanted = match speed.host_lag {
-            HostLagging::Never => false,
-            HostLagging::WhereMany => are_many(setup),
-            #[cfg(test)]
-            HostLagging::Everywhere => true,
-        };
         let has_relays = setup.overlay.is_some() || !setup.ensembles.junctions.is_empty();
         let is_leaf = |node: NodeId| routes.is_leaf(node);
         let is_of_a_leaf = |link: &LinkId| is_leaf(setup.network.links[link.index()].from);
-        if !are_wanted
+        if !speed.host_lag
             || has_relays
             || !setup.pairs().all(|(from, to)| is_leaf(from) && is_leaf(to))
             || setup.changes.iter().any(|(_, link, _)| is_of_a_leaf(link))
@@ -124,7 +109,7 @@ impl Simulation<'_> {
     /// Runs in turns to the end, or until turns are too short to pay.
     pub(crate) fn run_in_turns(&mut self) -> Result<(), RunError> {
         let mut agenda: Vec<Due> = Vec::new();
-        let looks_ahead = self.foresight.is_on();
+        let looks_ahead = self.foresight.looks_at_flows();
         let looks_at_links = self.foresight.looks_at_links();
         while let Some(turns) = &self.turns {
             let next = self.env.schedule.next_time();
