@@ -24,11 +24,22 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speed {
     pub(crate) delay_lines: bool,
-    pub(crate) host_lag: bool,
+    pub(crate) host_lag: HostLagging,
     pub(crate) look_ahead: bool,
     pub(crate) sends_in_advance: bool,
     pub(crate) books_departures: bool,
     pub(crate) merges_links: bool,
+}
+
+/// Hosts that lag behind the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostLagging {
+    Never,
+    /// Hosts lag where this pays.
+    WhereMany,
+    /// Hosts lag wherever they can.
+    #[cfg(test)]
+    Everywhere,
 }
 
 impl Speed {
@@ -36,7 +47,7 @@ impl Speed {
     pub const fn full() -> Speed {
         Speed {
             delay_lines: true,
-            host_lag: true,
+            host_lag: HostLagging::WhereMany,
             look_ahead: true,
             sends_in_advance: true,
             books_departures: true,
@@ -48,7 +59,7 @@ impl Speed {
     pub const fn off() -> Speed {
         Speed {
             delay_lines: false,
-            host_lag: false,
+            host_lag: HostLagging::Never,
             look_ahead: false,
             sends_in_advance: false,
             books_departures: false,
@@ -59,7 +70,7 @@ impl Speed {
     /// The means of a run in steps, between which any link may change.
     pub(crate) const fn of_steps() -> Speed {
         Speed {
-            host_lag: false,
+            host_lag: HostLagging::Never,
             sends_in_advance: false,
             books_departures: false,
             merges_links: false,
@@ -69,7 +80,7 @@ impl Speed {
 
     /// These means, without hosts that lag.
     pub const fn without_host_lag(self) -> Speed {
-        Speed { host_lag: false, ..self }
+        Speed { host_lag: HostLagging::Never, ..self }
     }
 }
 

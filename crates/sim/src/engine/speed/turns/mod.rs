@@ -19,8 +19,10 @@ use crate::error::RunError;
 use crate::record::PROGRESS_EVERY;
 use crate::routes::RouteTable;
 use crate::setup::Setup;
-use crate::speed::Speed;
-use crate::tuning::{AGENDA_LEAD, EVENTS_WORTH_A_TURN, MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL};
+use crate::speed::{HostLagging, Speed};
+use crate::tuning::{
+    AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL,
+};
 use ahead::{look_at_agenda, look_at_link};
 
 /// A task of a host.
@@ -62,6 +64,13 @@ pub(crate) struct Turns {
     events: u64,
 }
 
+/// Whether there are more links or flows than stay in the caches.
+fn are_many(setup: &Setup) -> bool {
+    setup.network.links.len() > FEW_LINKS
+        || setup.flows.len() > FEW_FLOWS
+        || !setup.traffic.is_empty()
+}
+
 impl Turns {
     /// The turns, if hosts can take turns with the network. Must be called before links are watched
     /// or send.
@@ -71,10 +80,16 @@ impl Turns {
         network: &mut Network,
         routes: &RouteTable,
     ) -> Option<Turns> {
+        let are_wanted = match speed.host_lag {
+            HostLagging::Never => false,
+            HostLagging::WhereMany => are_many(setup),
+            #[cfg(test)]
+            HostLagging::Everywhere => true,
+        };
         let has_relays = setup.overlay.is_some() || !setup.ensembles.junctions.is_empty();
         let is_leaf = |node: NodeId| routes.is_leaf(node);
         let is_of_a_leaf = |link: &LinkId| is_leaf(setup.network.links[link.index()].from);
-        if !speed.host_lag
+        if !are_wanted
             || has_relays
             || !setup.pairs().all(|(from, to)| is_leaf(from) && is_leaf(to))
             || setup.changes.iter().any(|(_, link, _)| is_of_a_leaf(link))

@@ -7,7 +7,7 @@ use ratewire_net::spec::{AnyDiscipline, Change, Limit, LinkId, Loss, NodeId, Soc
 use ratewire_transport::App;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::{MOST_EVENTS_A_TURN, Speed};
+use super::{HostLagging, MOST_EVENTS_A_TURN, Speed, are_many};
 use crate::dumbbell::{Dumbbell, cable, node};
 use crate::engine::Simulation;
 use crate::outcome::Outcome;
@@ -71,9 +71,13 @@ fn run(setup: &Setup, in_turns: bool) -> Ran {
     run_with(setup, in_turns.then_some(MOST_EVENTS_A_TURN))
 }
 
+fn lagging(in_turns: bool) -> HostLagging {
+    if in_turns { HostLagging::Everywhere } else { HostLagging::Never }
+}
+
 /// Full speed, with hosts that lag wherever they can, or nowhere.
 fn speed(in_turns: bool) -> Speed {
-    Speed { host_lag: in_turns, ..Speed::full() }
+    Speed { host_lag: lagging(in_turns), ..Speed::full() }
 }
 
 /// Runs in turns of at most this number of link events; without turns if `None`.
@@ -85,7 +89,7 @@ fn run_with(setup: &Setup, most_events: Option<u64>) -> Ran {
 fn run_at(setup: &Setup, speed: Speed, most_events: u64) -> Ran {
     let mut told = Told::default();
     let mut simulation = Simulation::new(setup, Box::new(&mut told), speed).expect("a setup");
-    assert_eq!(simulation.turns.is_some(), speed.host_lag, "they can take turns");
+    assert_eq!(simulation.turns.is_some(), speed.host_lag != HostLagging::Never, "they can");
     if let Some(turns) = &mut simulation.turns {
         turns.most_events = most_events;
     }
@@ -269,7 +273,7 @@ fn a_run_at_any_speed_is_the_same() {
         let has = |place: u32| bits >> place & 1 != 0;
         let speed = Speed {
             delay_lines: has(0),
-            host_lag: has(1),
+            host_lag: lagging(has(1)),
             look_ahead: has(2),
             sends_in_advance: has(3),
             books_departures: has(4),
@@ -385,4 +389,17 @@ fn hosts_take_turns_only_where_nobody_could_be_early() {
         s.overlay.clone_from(&clients.overlay);
     };
     assert!(!but(&passes_on), "an overlay's nodes pass on");
+}
+
+#[test]
+fn hosts_take_turns_where_links_or_flows_are_many() {
+    let few = dumbbell(64, RATE, RTT);
+    assert!(!are_many(&few));
+    assert!(are_many(&dumbbell(65, RATE, RTT)), "flows");
+    let mut links = dumbbell(250, RATE, RTT);
+    links.flows.truncate(1);
+    assert!(are_many(&links));
+    let arriving =
+        (0..).map(|seed| random_setup(seed, FINE)).find(|setup| !setup.traffic.is_empty());
+    assert!(are_many(&arriving.expect("one of two")), "flows that keep arriving");
 }
