@@ -21,7 +21,7 @@ use ratewire_units::Duration;
 
 use crate::routes::{RouteInfo, RouteTable};
 use crate::setup::Setup;
-use crate::setup::processing::{links, links_of, takes_time};
+use crate::setup::processing::{links, links_of, senders_of, takes_time};
 use crate::speed::Speed;
 
 /// Processing times of a flow's packets.
@@ -74,9 +74,7 @@ pub(crate) fn begin(setup: &Setup, speed: Speed, network: &mut Network, routes: 
         |config: &TransportConfig, law: usize| config.keeps_small_queues(&setup.laws[law]);
     let small: BTreeSet<LinkId> = links_of(setup, is_small).collect();
     let slow: BTreeSet<LinkId> = links(setup).collect();
-    if speed.books_departures {
-        network.book_departures(|link| changed.contains(&link));
-    }
+    let mut foretold = BTreeSet::new();
     for &id in slow.union(&small) {
         let link = &setup.network.links[id.index()];
         // Only the host puts packets on such a link, and nothing changes it.
@@ -90,8 +88,17 @@ pub(crate) fn begin(setup: &Setup, speed: Speed, network: &mut Network, routes: 
         let is_seen = small.contains(&id) && !is_foretold;
         network.let_host_process(id, is_own && !is_seen && speed.sends_in_advance);
         if is_foretold {
+            foretold.insert(id);
             network.foretell_departures(id);
         }
+    }
+    if speed.books_departures {
+        // Senders look for their packets in their host's queue, where none may have gone ahead.
+        let senders = senders_of(setup, is_small);
+        let is_seen = |id: LinkId| {
+            senders.contains(&setup.network.links[id.index()].from) && !foretold.contains(&id)
+        };
+        network.book_departures(|id| changed.contains(&id) || is_seen(id));
     }
 }
 

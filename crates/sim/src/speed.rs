@@ -6,7 +6,8 @@
 //! - Hosts lag behind the network, and both work in turns (`engine/speed/turns`).
 //! - Hosts put packets on their own links in advance, before their processing is over
 //!   ([`Network::let_host_process`]).
-//! - Plain links work out departures as packets arrive ([`Network::book_departures`]).
+//! - Plain links work out departures as packets arrive ([`Network::book_departures`]), and packets
+//!   enter links ahead that only one other link feeds ([`Network::merge_links`]).
 //! - Data that coming events will need are fetched into the caches (`engine/speed/foresight.rs`).
 //!
 //! [`Speed`] says which of these a run uses. All constants are in [`tuning`].
@@ -15,6 +16,7 @@
 //! [`Network::use_delay_lines`]: ratewire_net::Network::use_delay_lines
 //! [`Network::let_host_process`]: ratewire_net::Network::let_host_process
 //! [`Network::book_departures`]: ratewire_net::Network::book_departures
+//! [`Network::merge_links`]: ratewire_net::Network::merge_links
 
 /// The means of speed that a run uses.
 ///

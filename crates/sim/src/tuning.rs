@@ -31,6 +31,8 @@ pub(crate) const MOST_EVENTS_A_TURN: u64 = 2048;
 pub(crate) const TURNS_OF_A_TRIAL: u64 = 1 << 12;
 /// Least mean number of events in such turns; with fewer, hosts stop lagging.
 pub(crate) const EVENTS_WORTH_A_TURN: u64 = 8;
+/// Links to hosts without events that may be looked at in a turn for one more event of it.
+pub(crate) const LINKS_WORTH_AN_EVENT: u64 = 2;
 
 /// log2 of the initial width of a bucket of the event queue in picoseconds: 8 microseconds.
 pub(crate) const FIRST_BUCKET_LOG2: u32 = 23;

@@ -18,6 +18,7 @@ pub(super) struct Bookings(VecDeque<Booking>);
 /// The transmission of a packet that has to wait.
 #[derive(Clone, Copy, Debug)]
 struct Booking {
+    came: Time,
     starts: Time,
     size: u32,
     /// Size of the packet that is sent before it.
@@ -40,7 +41,7 @@ impl Link {
         self.area_bytes += wait * u128::from(size);
         self.waiting_bytes += u64::from(size);
         let Bookings(bookings) = &mut **self.bookings.get_or_insert_default();
-        bookings.push_back(Booking { starts, size, before: self.last_size });
+        bookings.push_back(Booking { came: now, starts, size, before: self.last_size });
         let waiting = bookings.len() as u32;
         self.note_peak(waiting);
         let time = per_byte.of(self.on_wire(size));
@@ -67,15 +68,11 @@ impl Link {
         self.bookings.as_ref().map_or(0, |bookings| bookings.0.len() as u32)
     }
 
-    /// When the first of these packets starts; `None` without any.
-    pub(crate) fn next_booking(&self) -> Option<Time> {
-        self.bookings().next().map(|first| first.starts)
-    }
-
-    /// Time that these packets still wait, summed over packets and over bytes.
+    /// Time that these packets still wait, summed over packets and over bytes. A host may have sent
+    /// some in advance.
     pub(super) fn booked_areas(&self, now: Time) -> (u128, u128) {
         self.bookings().fold((0, 0), |(packets, bytes), booking| {
-            let wait = u128::from(booking.starts.since(now).ps());
+            let wait = u128::from(booking.starts.since(now.max(booking.came)).ps());
             (packets + wait, bytes + wait * u128::from(booking.size))
         })
     }

@@ -51,8 +51,8 @@ impl Network {
         self.processing.hosts[id.index()].waits_until()
     }
 
-    /// Packets of a flow in the queue of its host's own link, which does not foretell departures,
-    /// and a time at which fewer may be there.
+    /// Packets of a flow in the queue of its host's own link, which neither foretells nor books
+    /// departures, and a time at which fewer may be there.
     #[cold]
     pub fn waiting_of(
         &mut self,
@@ -65,8 +65,7 @@ impl Network {
         let link = &self.links[id.index()];
         let waiting = link.waiting_of(flow) + self.processing.waiting_of(id, flow);
         let look = now + LONGEST_BETWEEN_LOOKS;
-        let leaves = link.next_booking().unwrap_or(link.busy_until);
-        let next = if leaves > now { leaves.min(look) } else { look };
+        let next = if link.busy_until > now { link.busy_until.min(look) } else { look };
         (waiting, next)
     }
 

@@ -56,13 +56,18 @@ impl HostLag<'_> {
         for (spec, id) in spec.links.iter().zip((0..).map(LinkId)) {
             let link = &mut self.links[id.index()];
             link.ends = link.ends.with_leaves(is_leaf(spec.from), is_leaf(spec.to));
-            // At the head of others, a packet may not have started.
+            // All packets of a link that books have started, as far as its queue tells.
             let keeps_started = link.books && link.delay_line == DelayLineId::NONE;
             if link.ends.end_at_leaf() && keeps_started {
                 self.lines.lead_to_leaf(id, link);
             }
         }
         Some(lag)
+    }
+
+    /// Number of links to hosts that have no events: each is looked at in each turn.
+    pub fn links_without_events(self) -> usize {
+        self.lines.to_leaves().len()
     }
 
     /// Ends the lag: from now on, all events come in order of time. Must be called when hosts have

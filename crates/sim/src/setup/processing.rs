@@ -24,6 +24,18 @@ pub(crate) fn links_of(
     setup: &Setup,
     is_meant: impl Fn(&TransportConfig, usize) -> bool,
 ) -> impl Iterator<Item = LinkId> {
+    let senders = senders_of(setup, is_meant);
+    let links = setup.network.links.iter().zip((0..).map(LinkId));
+    links
+        .filter(move |(link, _)| senders.contains(&link.from) && takes_time(setup, link))
+        .map(|(_, id)| id)
+}
+
+/// Nodes that send flows of this transport and law.
+pub(crate) fn senders_of(
+    setup: &Setup,
+    is_meant: impl Fn(&TransportConfig, usize) -> bool,
+) -> BTreeSet<NodeId> {
     let mut senders: BTreeSet<NodeId> = BTreeSet::new();
     senders.extend(setup.flows.iter().filter(|f| is_meant(&f.transport, f.law)).map(|f| f.from));
     for class in setup.traffic.iter().filter(|class| is_meant(&class.transport, class.law)) {
@@ -34,8 +46,5 @@ pub(crate) fn links_of(
             }
         }
     }
-    let links = setup.network.links.iter().zip((0..).map(LinkId));
-    links
-        .filter(move |(link, _)| senders.contains(&link.from) && takes_time(setup, link))
-        .map(|(_, id)| id)
+    senders
 }

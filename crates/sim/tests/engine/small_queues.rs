@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use ratewire_net::spec::*;
 use ratewire_sim::outcome::Outcome;
+use ratewire_sim::record::NoRecorder;
+use ratewire_sim::{Speed, run_with};
 use ratewire_transport::App;
 use ratewire_units::{Bytes, Time};
 
@@ -127,4 +129,24 @@ fn a_short_queue_costs_no_event() {
         net.run().events
     };
     assert_eq!(events(true), events(false));
+}
+
+/// A host with two cables looks for its packets in the queue of its own link, from which all go to
+/// one other link.
+#[test]
+fn a_host_with_two_cables_sees_its_packets_though_links_are_merged() {
+    for is_host in [true, false] {
+        let mut net = Net::new(law("newreno", &[])).seconds(5.0);
+        net.nodes(4);
+        net.setup.network.nodes[0].is_host = is_host;
+        net.cable(0, 1, MBPS(10), MS(5));
+        net.cable(1, 2, MBPS(100), MS(5));
+        net.cable(0, 3, MBPS(10), MS(5));
+        net.flow(0, 2, App::unlimited()).transport.small_queues = Some(true);
+        let at = |speed| {
+            let out = run_with(&net.setup, &mut NoRecorder, speed).expect("it runs");
+            format!("{:?}", Outcome { events: 0, ..out })
+        };
+        assert_eq!(at(Speed::full()), at(Speed::off()), "{is_host}");
+    }
 }

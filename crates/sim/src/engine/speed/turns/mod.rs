@@ -21,7 +21,8 @@ use crate::routes::RouteTable;
 use crate::setup::Setup;
 use crate::speed::{HostLagging, Speed};
 use crate::tuning::{
-    AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL,
+    AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, LINKS_WORTH_AN_EVENT,
+    MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL,
 };
 use ahead::{look_at_agenda, look_at_link};
 
@@ -59,6 +60,8 @@ pub(crate) struct Turns {
     lag: Duration,
     /// Events of links in one turn.
     most_events: u64,
+    /// Least mean number of events in a turn.
+    least_events: u64,
     /// Turns since the last trial in which hosts lagged as far as they may, and their events.
     whole: u64,
     events: u64,
@@ -98,7 +101,9 @@ impl Turns {
             return None;
         }
         let lag = network.host_lag().begin(&setup.network, is_leaf)?;
-        Some(Turns { lag, most_events: MOST_EVENTS_A_TURN, whole: 0, events: 0 })
+        let links = network.host_lag().links_without_events() as u64;
+        let least_events = EVENTS_WORTH_A_TURN + links / LINKS_WORTH_AN_EVENT;
+        Some(Turns { lag, most_events: MOST_EVENTS_A_TURN, least_events, whole: 0, events: 0 })
     }
 
     /// Whether turns have become too short; the last, in which hosts lagged as far as they may, had
@@ -111,7 +116,7 @@ impl Turns {
             return false;
         }
         self.whole = 0;
-        core::mem::take(&mut self.events) < TURNS_OF_A_TRIAL * EVENTS_WORTH_A_TURN
+        core::mem::take(&mut self.events) < TURNS_OF_A_TRIAL * self.least_events
     }
 }
 

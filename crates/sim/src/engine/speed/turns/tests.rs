@@ -1,10 +1,12 @@
+use std::ops::ControlFlow;
+
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_laws::AnyLaw;
 use ratewire_net::Body;
 use ratewire_net::random::stream;
-use ratewire_net::spec::{AnyDiscipline, Change, Limit, LinkId, Loss, NodeId, Sockets};
-use ratewire_transport::App;
+use ratewire_net::spec::{AnyDiscipline, Change, Limit, LinkId, Loss, NodeId, Service, Sockets};
+use ratewire_transport::{App, Jitter};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::{HostLagging, MOST_EVENTS_A_TURN, Speed, are_many};
@@ -14,7 +16,7 @@ use crate::outcome::Outcome;
 use crate::overlay::workload;
 use crate::record::{
     ArrivingSample, FlowCompleted, FlowId, FlowSample, FlowStarted, Followed, LinkSample,
-    NoRecorder, PacketSeen, Recorder,
+    NoRecorder, PacketSeen, Progress, Recorder,
 };
 use crate::setup::{Arrivals, Follow, Setup, Sizes, TrafficSpec};
 
@@ -264,20 +266,20 @@ fn hosts_that_take_turns_with_the_network_act_as_without_turns() {
     );
 }
 
-/// Each combination of the means of speed, with random setups, samples, captures and packets that
-/// are followed.
+/// Each combination of the means of speed but delay lines, which need more links, with random
+/// setups, samples, captures and packets that are followed.
 #[test]
 fn a_run_at_any_speed_is_the_same() {
     let mut packets = 0;
     for bits in 0..64_u64 {
         let has = |place: u32| bits >> place & 1 != 0;
         let speed = Speed {
-            delay_lines: has(0),
-            host_lag: lagging(has(1)),
-            look_ahead: has(2),
-            sends_in_advance: has(3),
-            books_departures: has(4),
-            merges_links: has(5),
+            delay_lines: true,
+            host_lag: lagging(has(0)),
+            look_ahead: has(1),
+            sends_in_advance: has(2),
+            books_departures: has(3),
+            merges_links: has(4),
         };
         // Events of one instant may come in another order: such setups are left out.
         let plain = (1000 + bits..).step_by(64).find_map(|seed| {
@@ -296,6 +298,40 @@ fn a_run_at_any_speed_is_the_same() {
         packets += ran.told.packets.len();
     }
     assert!(packets > 100_000, "{packets}");
+}
+
+/// Ends the run at its first progress.
+struct Ends;
+
+impl Recorder for Ends {
+    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
+    fn flow_sample(&mut self, _: &FlowSample) {}
+    fn link_sample(&mut self, _: &LinkSample) {}
+    fn flow_completed(&mut self, _: &FlowCompleted) {}
+    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+}
+
+/// Hosts send packets in advance: a run that is ended early has some that are still to come.
+#[test]
+fn queues_of_a_run_that_is_ended_early_are_those_of_its_time() {
+    let law = AnyLaw::new("newreno", &[]).expect("a law");
+    let ms = Duration::from_millis;
+    let mut dumbbell = Dumbbell::new(law, 100, Rate::from_mbps(1000), ms(200), 20_000);
+    (dumbbell.duration, dumbbell.stagger) = (Duration::from_secs(5), ms(20));
+    dumbbell.transport.jitter = Jitter::UpTo(ms(30));
+    let mut setup = dumbbell.setup();
+    let own = setup.network.links.iter_mut().filter(|link| link.from.0 >= 2);
+    own.for_each(|link| link.service = Service::Rate(Rate::from_mbps(20)));
+    for in_turns in [false, true] {
+        let outcome = crate::run_with(&setup, &mut Ends, speed(in_turns)).expect("it runs");
+        assert!(outcome.ended < Time::ZERO + setup.duration);
+        for link in &outcome.links {
+            let (mean, most) = (link.queue_packets_mean, f64::from(link.queue_packets_max));
+            assert!((0.0..=most).contains(&mean), "{mean} of {most}");
+        }
+    }
 }
 
 /// Many events come at one instant; their order must be the same wherever turns end.
