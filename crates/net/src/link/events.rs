@@ -54,7 +54,7 @@ impl Link {
         scheduler.schedule(self.next_event, id);
     }
 
-    /// Schedules the arrival of a packet that did not wait.
+    /// Puts a packet on the wire, whose arrival is known.
     #[inline(always)]
     pub(crate) fn put_on_wire(
         &mut self,

@@ -3,9 +3,9 @@
 //! A link is first-in-first-out, so at most the packet at the head of those on the way needs an
 //! event; on delay lines and towards lagging hosts, not even that one does
 //! ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have no events: they are
-//! computed when the link is used next, each at the time at which it happened
-//! (`Network::catch_up`). Port timers are processed in the same way, since only this link's packets
-//! see the port.
+//! computed as packets arrive, where nothing can change them ([`booking`]), or otherwise when the
+//! link is used next, each at the time at which it happened (`Network::catch_up`). Port timers are
+//! processed in the same way, since only this link's packets see the port.
 
 use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
@@ -57,9 +57,9 @@ pub(crate) struct Link {
     pub(crate) delay: Duration,
     /// All packets in order: those on the wire, the one in transmission, and those that wait. A
     /// packet is started by moving the boundary, `started`. Some packets are on a delay line
-    /// instead.
+    /// instead, or ahead in the next link ([`ahead`]).
     pub(crate) fifo: Fifo,
-    /// Packets at the front of `fifo` that are on the wire or being sent.
+    /// Packets at the front of `fifo` that are on the wire or being sent, or are booked.
     pub(crate) started: u32,
     pub(crate) port: u32,
     /// Time of the link's next event.
@@ -77,7 +77,7 @@ pub(crate) struct Link {
     pub(crate) books: bool,
     /// The delay line that takes the next packet that finds the link idle.
     pub(crate) delay_line: DelayLineId,
-    /// Packets that came to the link.
+    /// Packets that came to the link, or will when they have entered ahead.
     pub(crate) arrived: u64,
     /// Packets that reached its far end, or were put on a delay line and have started.
     pub(crate) passed: u64,
@@ -396,8 +396,7 @@ impl Link {
         match self.extra.as_ref().and_then(|extra| extra.sorted.as_ref()) {
             Some(sorted) => sorted.labels().filter(is_of_flow).count(),
             None => {
-                let first = self.fifo.len() - self.waiting_here();
-                let waiting = (first..self.fifo.len()).filter_map(|at| self.fifo.get(at));
+                let waiting = (self.started..self.fifo.len()).filter_map(|at| self.fifo.get(at));
                 waiting.filter(is_of_flow).count()
             }
         }

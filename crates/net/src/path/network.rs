@@ -28,8 +28,9 @@ use crate::speed::look_ahead::LookAhead;
 /// this order:
 ///
 /// 1. [`Network::new`]. Then the network is prepared, before the first packet: hosts that take time
-///    ([`Network::let_host_process`]), [`Network::use_delay_lines`], [`Network::watch`] and
-///    [`Network::tap`]. [`Network::add_route`] may also come later, before a route's first packet.
+///    ([`Network::let_host_process`]), [`Network::book_departures`], [`Network::use_delay_lines`],
+///    [`Network::host_lag`], [`Network::watch`] and [`Network::tap`]. [`Network::add_route`] may
+///    also come later, before a route's first packet, unless [`Network::merge_links`] was called.
 /// 2. [`Network::send`] puts a packet on its route. Links ask the [`Scheduler`] for events, each of
 ///    which is handed back at its time: [`Network::on_event`], or [`Network::release`].
 /// 3. A packet that `on_event` gives has arrived. [`Network::content`] and [`Network::ack`] read
@@ -37,6 +38,8 @@ use crate::speed::look_ahead::LookAhead;
 /// 4. Between events: [`Network::change`] for links, [`Network::observe`] for samples.
 /// 5. At the end, or when the caller likes: [`Network::unbalanced_link`], [`Network::port_fault`]
 ///    and [`Network::stalled_port`] say what no network may do.
+///
+/// [`Scheduler`]: crate::Scheduler
 #[derive(Debug)]
 pub struct Network {
     pub(super) links: Links,
@@ -94,7 +97,7 @@ impl Network {
     }
 
     /// Lets links whose packets take equally long share a delay line, which pays for thousands of
-    /// links, or where hosts lag. Must be called before links are watched or send.
+    /// links. Must be called before links are watched or send.
     pub fn use_delay_lines(&mut self) {
         self.lines.begin(&mut self.links);
     }

@@ -5,6 +5,7 @@
 //! - asks for delay lines with [`Network::use_delay_lines`](crate::Network::use_delay_lines),
 //! - has departures worked out as packets arrive, with
 //!   [`Network::book_departures`](crate::Network::book_departures),
+//! - lets packets enter links ahead with [`Network::merge_links`](crate::Network::merge_links),
 //! - lets hosts lag with [`HostLag::begin`](lag::HostLag::begin),
 //! - looks ahead with [`LookAhead`](look_ahead::LookAhead).
 //!

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratewire_laws::Header;
 use ratewire_net::spec::*;
-use ratewire_net::{Address, Ecn, Network, Observation, RouteId, Scheduler};
+use ratewire_net::{Address, Ecn, Label, Network, Observation, RouteId, Scheduler};
 use ratewire_transport::{Segment, SegmentKind, Stamp};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -187,18 +187,33 @@ impl Bench {
                     self.delayed += u32::from(self.network.look_ahead().is_delay_line(link));
                     if let Some(label) = self.network.on_event(at, link, &mut self.agenda) {
                         self.network.remove(&label);
-                        self.arrived.push(Arrived {
-                            at,
-                            packet: label.flow,
-                            route: label.generation,
-                            marked: label.ecn == Ecn::Marked,
-                        });
+                        self.note_arrival(at, &label);
                     }
                 }
             }
         }
+        self.take_for_hosts(until + Duration::from_ps(1));
         self.now = until;
         assert_eq!(self.network.unbalanced_link(), None, "the books of a link do not balance");
+    }
+
+    /// Takes packets without events that arrive at lagging hosts before this time.
+    fn take_for_hosts(&mut self, before: Time) {
+        let mut taken = Vec::new();
+        self.network.host_lag().take_for_hosts(before, |label| taken.push(label));
+        for label in taken {
+            self.network.remove(&label);
+            self.note_arrival(label.arrived(), &label);
+        }
+    }
+
+    fn note_arrival(&mut self, at: Time, label: &Label) {
+        self.arrived.push(Arrived {
+            at,
+            packet: label.flow,
+            route: label.generation,
+            marked: label.ecn == Ecn::Marked,
+        });
     }
 
     /// Ends the lag of hosts.

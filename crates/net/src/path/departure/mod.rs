@@ -78,8 +78,7 @@ impl Network {
     }
 
     /// Starts the transmission of a packet that did not wait. Not inlined: a pointer to the label
-    /// here would keep it in memory for all packets, most of which do not need it
-    /// ([`Network::pass`]).
+    /// here would keep it in memory for all packets, most of which do not need it.
     #[inline(never)]
     pub(super) fn start(
         &mut self,
