@@ -66,16 +66,10 @@ impl Foresight {
         }
     }
 
-    /// Whether the simulator looks at flows ahead, which are many.
+    /// Whether the simulator looks ahead.
     #[inline]
-    pub(crate) fn looks_at_flows(&self) -> bool {
-        self.is_on && (self.looks || self.many_flows)
-    }
-
-    /// Whether the simulator looks at links ahead, which are many.
-    #[inline]
-    pub(crate) fn looks_at_links(&self) -> bool {
-        self.is_on && self.looks
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on
     }
 
     /// Must be called at each event.

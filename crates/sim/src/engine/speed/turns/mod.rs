@@ -129,8 +129,7 @@ impl Simulation<'_> {
     /// Runs in turns to the end, or until turns are too short to pay.
     pub(crate) fn run_in_turns(&mut self) -> Result<(), RunError> {
         let mut agenda: Vec<Due> = Vec::new();
-        let looks_ahead = self.foresight.looks_at_flows();
-        let looks_at_links = self.foresight.looks_at_links();
+        let looks_ahead = self.foresight.is_on();
         while let Some(turns) = &self.turns {
             let next = self.env.schedule.next_time();
             let of_hosts = agenda.first().map_or(Time::NEVER, Due::time);
@@ -143,7 +142,7 @@ impl Simulation<'_> {
             let before = self.env.clock.events;
             self.env.network.host_lag().hosts_are_at(start);
             let limits = (limit, before + turns.most_events);
-            let (until, other) = network_turn(&mut self.env, limits, looks_at_links, &mut agenda)?;
+            let (until, other) = network_turn(&mut self.env, limits, looks_ahead, &mut agenda)?;
             complete_agenda(&mut self.env, until, &mut agenda);
             if self.env.network.news().take_any() {
                 self.take_news();
