@@ -140,7 +140,7 @@ const COARSE: Duration = Duration::from_micros(100);
 fn random_setup(seed: u64, grain: Duration) -> Setup {
     let mut chance = Chance { random: stream(seed, "turns", 0), grain };
     let laws = ["newreno", "cubic", "xcp", "rcp", "bbr1", "bbr3", "dctcp", "jetmax", "hpcc"];
-    let law = AnyLaw::new(laws[chance.below(8) as usize], &[]).expect("a law");
+    let law = AnyLaw::new(laws[chance.below(laws.len() as u64) as usize], &[]).expect("a law");
     let ms = Duration::from_millis;
     let mut setup = Dumbbell::new(law, 1, Rate::from_mbps(10), ms(20), 20).setup();
     let transport = setup.flows[0].transport.clone();
