@@ -118,7 +118,7 @@ impl DelayLines {
         now: Time,
         id: LinkId,
         arrives: Time,
-        label: Label,
+        mut label: Label,
         scheduler: &mut impl Scheduler,
     ) {
         let link = &mut links[id.index()];
@@ -139,19 +139,6 @@ impl DelayLines {
             return links[id.index()].put_on_wire(id, arrives, label, scheduler);
         }
         links[id.index()].passed += 1;
-        DelayLines::put_on_line(links, id, line, arrives, label, scheduler);
-    }
-
-    /// Puts a packet of a link on a delay line.
-    #[inline(always)]
-    pub(super) fn put_on_line(
-        links: &mut Links,
-        id: LinkId,
-        line: LinkId,
-        arrives: Time,
-        mut label: Label,
-        scheduler: &mut impl Scheduler,
-    ) {
         if links[id.index()].is_watched() {
             label.fate = Fate::Watched;
             if links[line.index()].ends.have_events() {
@@ -164,15 +151,17 @@ impl DelayLines {
         wire.put_on_wire(line, arrives, label, scheduler);
     }
 
-    /// Finds the delay line of this latency and makes it the link's own. Returns the link's line,
-    /// which is the old one if none is found.
+    /// Finds the delay line of this latency, or makes it if it can, and makes it the link's own.
+    /// Returns the link's line, which is the old one if there is none.
     #[cold]
     fn find_delay_line(&mut self, links: &mut Links, id: LinkId, latency: Duration) -> LinkId {
         let leaves = links[id.index()].ends.leaves();
-        let found = self.find_line(links, leaves, latency);
+        let suits = |line: &Link| line.delay == latency && line.ends.leaves() == leaves;
+        let found = links.lines().iter().position(suits);
+        let found = found.or_else(|| self.make_delay_line(links, leaves, latency));
         let link = &mut links[id.index()];
         if let Some(found) = found {
-            link.delay_line = found;
+            link.delay_line = DelayLineId::new(found);
         } else {
             self.are_lacking = true;
             if link.delay_line == DelayLineId::UNKNOWN {
@@ -180,20 +169,6 @@ impl DelayLines {
             }
         }
         links.line(links[id.index()].delay_line)
-    }
-
-    /// The delay line of this latency between such ends. If there is none, makes one, if it can.
-    #[cold]
-    pub(super) fn find_line(
-        &mut self,
-        links: &mut Links,
-        leaves: EndFlags,
-        latency: Duration,
-    ) -> Option<DelayLineId> {
-        let suits = |line: &Link| line.delay == latency && line.ends.leaves() == leaves;
-        let found = links.lines().iter().position(suits);
-        let found = found.or_else(|| self.make_delay_line(links, leaves, latency));
-        found.map(DelayLineId::new)
     }
 
     /// Makes a delay line, unless there are too many.
