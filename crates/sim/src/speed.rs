@@ -3,16 +3,17 @@
 //!
 //! - Links whose packets take equally long share delay lines, each with one event
 //!   ([`Network::use_delay_lines`]).
-//! - Hosts lag behind the network, and both work in turns (`engine/speed/turns`).
+//! - Hosts lag behind the network, and both work in turns (`engine/turns`).
 //! - Hosts put packets on their own links in advance, before their processing is over
 //!   ([`Network::let_host_process`]).
 //! - Plain links work out departures as packets arrive ([`Network::book_departures`]), and packets
 //!   enter links ahead that only one other link feeds ([`Network::merge_links`]).
-//! - Data that coming events will need are fetched into the caches (`engine/speed/foresight.rs`).
+//! - Memory that coming events need is fetched into the caches ([`LookAhead`]).
 //!
 //! [`Speed`] says which of these a run uses. All constants are in [`tuning`].
 //!
 //! [`tuning`]: crate::tuning
+//! [`LookAhead`]: ratewire_net::LookAhead
 //! [`Network::use_delay_lines`]: ratewire_net::Network::use_delay_lines
 //! [`Network::let_host_process`]: ratewire_net::Network::let_host_process
 //! [`Network::book_departures`]: ratewire_net::Network::book_departures

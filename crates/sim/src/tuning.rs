@@ -6,15 +6,8 @@
 /// Links, or senders of an overlay, that stay in the caches, so that looking ahead would only cost
 /// time.
 pub(crate) const FEW_LINKS: usize = 1000;
-/// Flows that stay in the caches, for fetching another flow's timer.
-pub(crate) const FEW_TIMERS: u32 = 1000;
-/// Flows that stay in the caches, for fetching the packets behind a delay line's head.
+/// Flows that stay in the caches.
 pub(crate) const FEW_FLOWS: usize = 64;
-
-/// Events seen ahead.
-pub(crate) const EVENTS_AHEAD: usize = 18;
-/// Events between two looks at the same event: memory answers in the time of one or two events.
-pub(crate) const EVENTS_BETWEEN_LOOKS: usize = 3;
 
 /// Distance ahead on the hosts' agenda at which the contents of a packet are fetched.
 pub(crate) const AGENDA_LEAD: usize = 20;

@@ -1,21 +1,20 @@
 //! Properties of the two ends of a link.
 
 bitflags::bitflags! {
-    /// Whether the ends are hosts that lag behind the network (see [`crate::speed::lag`]), whether
-    /// routes end at the far end, and whether the host at the start takes time to process packets
-    /// (see [`Network::let_host_process`](crate::Network::let_host_process)).
+    /// Whether the ends are hosts that lag behind the network (see [`crate::speed::lag`]), and
+    /// whether the host at the start takes time to process packets (see
+    /// [`Network::let_host_process`](crate::Network::let_host_process)).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub(crate) struct EndFlags: u8 {
         const LEAF_AT_START = 1;
         const LEAF_AT_END = 1 << 1;
-        const ROUTE = 1 << 2;
-        const PROCESSING = 1 << 3;
+        const PROCESSING = 1 << 2;
         /// The host may put packets on the link in advance.
-        const IN_ADVANCE = 1 << 4;
+        const IN_ADVANCE = 1 << 3;
         /// Packets may enter the link ahead of time.
-        const ENTRY_AHEAD = 1 << 5;
+        const ENTRY_AHEAD = 1 << 4;
         /// Packets are taken from the far end without an event.
-        const EVENTLESS = 1 << 6;
+        const EVENTLESS = 1 << 5;
     }
 }
 
@@ -42,11 +41,6 @@ impl EndFlags {
         self.set(EndFlags::EVENTLESS, !has);
         self
     }
-    /// These flags, with a route that ends at the far end.
-    pub(crate) fn with_route(self) -> EndFlags {
-        self.union(EndFlags::ROUTE)
-    }
-
     /// These flags, with a host at the start that takes time to process packets, and may put them
     /// on the link in advance.
     pub(crate) fn with_processing(self, in_advance: bool) -> EndFlags {
@@ -82,10 +76,6 @@ impl EndFlags {
     pub(crate) fn have_events(self) -> bool {
         !self.contains(EndFlags::EVENTLESS)
     }
-    #[inline]
-    pub(crate) fn end_route(self) -> bool {
-        self.contains(EndFlags::ROUTE)
-    }
 }
 
 #[cfg(test)]
@@ -96,19 +86,17 @@ mod tests {
     fn what_is_at_one_end_does_not_matter_at_the_other() {
         for (start, end) in [(false, false), (false, true), (true, false), (true, true)] {
             let leaves = EndFlags::default().with_leaves(start, end);
-            let all = EndFlags::default().with_route().with_leaves(start, end);
-            assert_eq!(all, leaves.with_route());
+            let all = leaves.with_entry_ahead();
             assert_eq!((all.leaves(), leaves.leaves()), (leaves, leaves));
-            assert!(all.end_route() && !leaves.end_route());
             assert_eq!((all.start_at_leaf(), all.end_at_leaf()), (start, end));
             let fewer = all.without_leaf_at_end();
             assert_eq!((fewer.start_at_leaf(), fewer.end_at_leaf()), (start, false));
-            assert!(fewer.end_route());
+            assert!(fewer.are_entered_ahead());
             for in_advance in [false, true] {
                 let slow = all.with_processing(in_advance);
                 assert!(slow.has_processing() && !all.has_processing());
                 assert_eq!(slow.is_in_advance(), in_advance);
-                assert_eq!((slow.leaves(), slow.end_route()), (leaves, true));
+                assert_eq!((slow.leaves(), slow.are_entered_ahead()), (leaves, true));
             }
         }
     }

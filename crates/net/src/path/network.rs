@@ -147,12 +147,10 @@ impl Network {
     /// Makes a route from these links.
     ///
     /// # Panics
-    /// Panics if there are no links, because packets would arrive where they start, or if the last
-    /// is not in the network.
+    /// Panics if there are no links, because packets would arrive where they start, or if links are
+    /// merged.
     pub fn add_route(&mut self, links: &[LinkId]) -> RouteId {
-        let last = links.last().expect("a route has at least one link");
-        let last = &mut self.links[last.index()];
-        last.ends = last.ends.with_route();
+        assert!(!links.is_empty(), "a route has at least one link");
         self.routes.add(links)
     }
 
@@ -216,7 +214,6 @@ impl Network {
     pub fn look_ahead(&self) -> LookAhead<'_> {
         LookAhead {
             links: &self.links,
-            lines: &self.lines,
             packets: &self.packets,
             ports: &self.ports,
             routes: &self.routes,

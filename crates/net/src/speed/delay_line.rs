@@ -29,8 +29,6 @@ const UNUSED: Duration = Duration::MAX;
 /// The state of all delay lines together; the lines themselves are among the [`Links`].
 #[derive(Debug)]
 pub(crate) struct DelayLines {
-    /// Whether more latencies occurred than there can be delay lines.
-    are_lacking: bool,
     /// Whether hosts lag, or did.
     has_leaves: bool,
     /// Time up to which hosts have put their packets on their links.
@@ -41,12 +39,7 @@ pub(crate) struct DelayLines {
 
 impl Default for DelayLines {
     fn default() -> DelayLines {
-        DelayLines {
-            are_lacking: false,
-            has_leaves: false,
-            hosts_at: Time::NEVER,
-            to_leaves: Vec::new(),
-        }
+        DelayLines { has_leaves: false, hosts_at: Time::NEVER, to_leaves: Vec::new() }
     }
 }
 
@@ -94,11 +87,6 @@ impl DelayLines {
     #[inline]
     pub(crate) fn known_until(&self, ends: EndFlags, now: Time) -> Time {
         if ends.start_at_leaf() { now.min(self.hosts_at) } else { now }
-    }
-
-    #[inline]
-    pub(crate) fn are_lacking(&self) -> bool {
-        self.are_lacking
     }
 
     /// Whether a packet that is sent at `now` and arrives at `arrives` can go on this delay line.
@@ -162,11 +150,8 @@ impl DelayLines {
         let link = &mut links[id.index()];
         if let Some(found) = found {
             link.delay_line = DelayLineId::new(found);
-        } else {
-            self.are_lacking = true;
-            if link.delay_line == DelayLineId::UNKNOWN {
-                link.delay_line = DelayLineId::NONE;
-            }
+        } else if link.delay_line == DelayLineId::UNKNOWN {
+            link.delay_line = DelayLineId::NONE;
         }
         links.line(links[id.index()].delay_line)
     }

@@ -25,14 +25,4 @@ pub(crate) const LINE_NEXT: u32 = 8;
 /// Distance from the head of a delay line at which the next link's port, outlet and slot are
 /// prefetched, if there are ports at all. Without ports, this prefetch takes longer than it saves.
 pub(crate) const LINE_PORT: u32 = 2;
-/// Distance from the head of a delay line at which the end of a flow is returned. The packet's
-/// content is in the caches by then.
-pub(crate) const LINE_FAR_END: u32 = 4;
-/// Distance from the head of a delay line at which the end of a flow is returned again, when the
-/// flow is in the caches.
-pub(crate) const LINE_NEAR_END: u32 = 2;
 const _: () = assert!(LINE_PORT < LINE_NEXT && LINE_NEXT < LINE_HOP && LINE_HOP < LINE_PLACE);
-const _: () = assert!(LINE_NEAR_END < LINE_FAR_END && LINE_FAR_END < LINE_NEXT);
-
-/// Largest number of packets in use at once for which their contents stay in the caches.
-pub(crate) const FEW_PACKETS: usize = 4096;

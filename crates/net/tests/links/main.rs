@@ -1,6 +1,5 @@
 //! Links and queues, driven packet by packet.
 
-mod ahead;
 mod bench;
 mod booking;
 mod buckets;

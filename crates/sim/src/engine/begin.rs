@@ -11,8 +11,7 @@ use super::hosts::Hosts;
 use super::outcomes::Outcomes;
 use super::records::Records;
 use super::schedule::{OtherEvent, Schedule};
-use super::speed::foresight::Foresight;
-use super::speed::turns::Turns;
+use super::turns::{Turns, are_many};
 use crate::ensemble::Junctions;
 use crate::jitter;
 use crate::overlay::Daemons;
@@ -21,6 +20,7 @@ use crate::routes::RouteTable;
 use crate::setup::{Setup, SetupError};
 use crate::speed::Speed;
 use crate::traffic::Traffic;
+use crate::tuning::FEW_LINKS;
 
 impl<'a> Simulation<'a> {
     pub(super) fn new(
@@ -31,7 +31,9 @@ impl<'a> Simulation<'a> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
         let mut routes = RouteTable::new(setup)?;
         jitter::begin(setup, speed, &mut network, &routes);
-        let foresight = Foresight::new(setup, speed, &mut network);
+        if speed.delay_lines && setup.network.links.len() > FEW_LINKS {
+            network.use_delay_lines();
+        }
         let turns = Turns::new(setup, speed, &mut network, &routes);
         if setup.sample_interval.is_some() {
             network.time_packets();
@@ -65,7 +67,7 @@ impl<'a> Simulation<'a> {
             records: Records::new(setup, recorder),
             faults: Faults::default(),
             turns,
-            foresight,
+            looks_ahead: speed.look_ahead && are_many(setup),
         };
         simulation.schedule_all();
         Ok(simulation)

@@ -13,8 +13,8 @@ mod outcomes;
 mod records;
 mod relays;
 mod schedule;
-mod speed;
 mod steps;
+mod turns;
 
 use ratewire_net::Label;
 use ratewire_transport::Reply;
@@ -34,9 +34,8 @@ use hosts::{Action, Delivered, Hosts};
 use outcomes::Outcomes;
 use records::Records;
 use schedule::{OtherEvent, Subject};
-use speed::foresight::Foresight;
-use speed::turns::Turns;
 pub use steps::{FlowState, Route, Steps};
+use turns::Turns;
 
 /// Runs a setup to its end.
 ///
@@ -83,7 +82,8 @@ pub(crate) struct Simulation<'a> {
     faults: Faults,
     /// State of turns, if hosts take turns with the network.
     turns: Option<Turns>,
-    foresight: Foresight,
+    /// Whether memory that coming events need is fetched.
+    looks_ahead: bool,
 }
 
 impl<'a> Simulation<'a> {
@@ -112,14 +112,11 @@ impl<'a> Simulation<'a> {
     fn event(&mut self, at: Time, subject: Subject) -> Result<(), RunError> {
         debug_assert!(at >= self.env.clock.now, "an event at {at} after {}", self.env.clock.now);
         self.env.clock.advance(at)?;
-        self.foresight.look(
-            subject,
-            &mut self.env.schedule.wheel,
-            &self.env.network,
-            &self.hosts.flows,
-        );
         match subject {
             Subject::Link(link) => {
+                if self.looks_ahead {
+                    self.env.network.look_ahead().foresee_next(link);
+                }
                 if let Some(packet) = self.env.network.on_event(at, link, &mut self.env.schedule) {
                     self.deliver(&packet);
                 }

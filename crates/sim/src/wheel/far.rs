@@ -45,22 +45,12 @@ pub(super) struct Far {
     lists: Box<[ChunkList; BLOCKS as usize]>,
     chunks: Vec<Chunk>,
     free: u32,
-    /// For the block to come: the chunk whose events are being reported, and how many of them were.
-    scanned: u32,
-    scanned_events: u32,
 }
 
 impl Far {
     pub(super) fn new() -> Far {
         let lists = Box::new([ChunkList::EMPTY; BLOCKS as usize]);
-        Far {
-            used: Bits::new(),
-            lists,
-            chunks: Vec::new(),
-            free: NIL,
-            scanned: NIL,
-            scanned_events: 0,
-        }
+        Far { used: Bits::new(), lists, chunks: Vec::new(), free: NIL }
     }
 
     #[inline]
@@ -111,35 +101,9 @@ impl Far {
         self.lists[Bits::slot(block)].events
     }
 
-    /// Prepares the block that is drained next.
-    pub(super) fn foresee(&mut self, block: u64) {
-        self.scan_from(self.lists[Bits::slot(block)].first);
-    }
-
-    #[inline]
-    fn scan_from(&mut self, chunk: u32) {
-        (self.scanned, self.scanned_events) = (chunk, 0);
-        if let Some(chunk) = self.chunks.get(chunk as usize) {
-            prefetch_bytes(chunk, 0..size_of::<Chunk>());
-        }
-    }
-
-    /// Subject of one more event of the block to come.
-    #[inline]
-    pub(super) fn scan(&mut self) -> Option<u32> {
-        let chunk = self.chunks.get(self.scanned as usize)?;
-        let event = chunk.events[..chunk.len as usize].get(self.scanned_events as usize).copied();
-        self.scanned_events += u32::from(event.is_some());
-        if self.scanned_events == chunk.len && chunk.next != NIL {
-            self.scan_from(chunk.next);
-        }
-        event.map(Event::what)
-    }
-
     /// Removes all events of a block.
     pub(super) fn drain(&mut self, block: u64, mut each: impl FnMut(Event)) {
         self.used.remove(block);
-        self.scanned = NIL;
         let list = core::mem::replace(&mut self.lists[Bits::slot(block)], ChunkList::EMPTY);
         let mut id = list.first;
         while id != NIL {

@@ -73,10 +73,6 @@ pub struct Wheel {
     reviewed: u32,
     /// Events since the last review that came from beyond the near level.
     distant: u32,
-    /// The bucket up to which [`Wheel::scout`] has reported events.
-    scouted: u64,
-    /// Reported events that are still pending.
-    ahead: u32,
 }
 
 impl Default for Wheel {
@@ -92,8 +88,6 @@ impl Default for Wheel {
             mask: 0,
             reviewed: 0,
             distant: 0,
-            scouted: 0,
-            ahead: 0,
         }
     }
 }
@@ -133,7 +127,6 @@ impl Wheel {
     fn place(&mut self, event: Event) -> bool {
         let bucket = event.time >> self.shift;
         debug_assert!(bucket >= self.now, "an event before the one popped last");
-        self.ahead += u32::from(bucket <= self.scouted);
         if bucket - self.now < BUCKETS {
             return self.near.push(event, self.shift);
         }
@@ -151,38 +144,6 @@ impl Wheel {
             self.boundary = self.boundary.min(bucket);
             self.beyond.push(Reverse(event));
         }
-    }
-
-    /// Reports events ahead, so that about `far` pending ones have been reported. Must be called
-    /// after each pop. An event pushed before a reported one is not reported; after a change of the
-    /// width some are reported again.
-    #[inline]
-    pub fn scout(&mut self, far: u32, mut see: impl FnMut(u32)) {
-        self.ahead = self.ahead.saturating_sub(1);
-        self.scouted = self.scouted.max(self.now);
-        while self.ahead < far {
-            let reach = self.boundary.min(self.now + BUCKETS);
-            let Some(bucket) = self.near.next_from(self.scouted + 1).filter(|b| *b < reach) else {
-                if self.boundary.saturating_add(BLOCK) > self.now + BUCKETS {
-                    return;
-                }
-                self.bring_near();
-                continue;
-            };
-            self.scouted = bucket;
-            self.near.look(bucket, |event| {
-                see(event);
-                self.ahead += 1;
-            });
-        }
-    }
-
-    /// Reports one more event of the block that comes near next, in order of memory. `None` need
-    /// not mean that the block has no more. If events of another block came near first, some are
-    /// reported again.
-    #[inline]
-    pub fn scan_far(&mut self) -> Option<u32> {
-        self.far.scan()
     }
 
     /// The next event.
@@ -261,7 +222,6 @@ impl Wheel {
         }
         self.boundary = self.first_beyond();
         if let Some(block) = self.far.next_from(self.now >> BLOCK_LOG2) {
-            self.far.foresee(block);
             self.boundary = self.boundary.min(block << BLOCK_LOG2);
         }
     }
@@ -303,10 +263,8 @@ impl Wheel {
             return;
         };
         let all = self.take_all();
-        let scouted_until = (self.scouted + 1) << self.shift;
         self.now = self.now << self.shift >> shift;
         self.shift = shift;
-        self.scouted = (scouted_until >> shift).saturating_sub(1);
         for event in all {
             self.place(event);
         }
@@ -327,7 +285,6 @@ impl Wheel {
         all.extend(self.beyond.drain().map(|Reverse(e)| e));
         all.sort_unstable();
         self.boundary = u64::MAX;
-        self.ahead = 0;
         all
     }
 

@@ -223,24 +223,4 @@ impl Near {
             self.nodes[last as usize].next = next;
         }
     }
-
-    /// Reports the subjects of all events of a bucket, which must have some.
-    #[inline]
-    pub(super) fn look(&self, bucket: u64, mut each: impl FnMut(u32)) {
-        let slot = Bits::slot(bucket);
-        each(self.buckets[slot].first.what());
-        if !self.paired.has(bucket) {
-            return;
-        }
-        each(self.buckets[slot].second.what());
-        let last = self.last[slot];
-        let mut id = last;
-        while let Some(node) = self.nodes.get(id as usize) {
-            id = node.next;
-            each(self.nodes[id as usize].event.what());
-            if id == last {
-                break;
-            }
-        }
-    }
 }

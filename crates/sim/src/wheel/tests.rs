@@ -34,12 +34,6 @@ fn order_is_time_then_insertion_whatever_the_spread() {
                 model.push(Reverse((now + ahead, order, step)));
             } else if let Some(Reverse((time, _, what))) = model.pop() {
                 assert_eq!(wheel.pop(), Some((Time::from_ps(time), what)));
-                if scale != 40 {
-                    wheel.scout(16, |_| {});
-                }
-                if let Some(seen) = wheel.scan_far() {
-                    assert!(model.iter().any(|Reverse(event)| event.2 == seen), "{seen} has gone");
-                }
                 now = time;
             }
         }
@@ -131,73 +125,6 @@ fn equal_events_without_numbers_come_out_as_often_as_they_went_in() {
     let events: Vec<_> = core::iter::from_fn(|| wheel.pop()).collect();
     let first = [(at, 1); 5];
     assert_eq!(events, [&first[..], &[(later, 1), (later, 2), (later, 2)]].concat());
-}
-
-/// Most events are pushed long before they are due, as links' events are. The others need not be
-/// reported.
-#[test]
-fn scouting_reports_events_before_they_are_due_and_hardly_twice() {
-    const EVENTS: u32 = 200_000;
-    const LONG: u64 = 1 << 32;
-    let mut random = ratewire_net::random::stream(1, "wheel", 1);
-    let mut wheel = Wheel::default();
-    let mut long = vec![true; 2000];
-    for what in 0..2000 {
-        wheel.push(Time::from_ps(random.next_u64() % LONG), what);
-    }
-    let (mut seen, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
-    let mut missed = 0;
-    for next in 2000..EVENTS {
-        let (now, what) = wheel.pop().expect("2,000 are pending");
-        gone[what as usize] = true;
-        missed += u32::from(long[what as usize] && seen[what as usize] == 0);
-        wheel.scout(16, |event| {
-            assert!(!gone[event as usize], "{event} has gone");
-            seen[event as usize] += 1;
-        });
-        let soon = random.next_u64().is_multiple_of(4);
-        long.push(!soon);
-        let ahead = Duration::from_ps(if soon { 1000 } else { LONG });
-        wheel.push(now + ahead, next);
-    }
-    let again: u32 = seen.iter().map(|n: &u32| n.saturating_sub(1)).sum();
-    assert!(missed < EVENTS / 100 && again < EVENTS / 1000, "{missed} missed, {again} again");
-}
-
-/// All events wait for long, as the timers of paced flows do.
-#[test]
-fn far_events_are_reported_before_they_are_due_and_hardly_twice() {
-    const EVENTS: u32 = 200_000;
-    const LONG: u64 = 1 << 36;
-    let mut random = ratewire_net::random::stream(5, "wheel", 5);
-    let mut wheel = Wheel::default();
-    for what in 0..10_000 {
-        wheel.push(Time::from_ps(random.next_u64() % LONG), what);
-    }
-    let (mut seen, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
-    let mut missed = 0;
-    for next in 10_000..EVENTS {
-        let (now, what) = wheel.pop().expect("10,000 are pending");
-        gone[what as usize] = true;
-        missed += u32::from(seen[what as usize] == 0);
-        if let Some(event) = wheel.scan_far() {
-            assert!(!gone[event as usize], "{event} has gone");
-            seen[event as usize] += 1;
-        }
-        wheel.push(now + Duration::from_ps(LONG), next);
-    }
-    let again: u32 = seen.iter().map(|n: &u32| n.saturating_sub(1)).sum();
-    assert!(missed < EVENTS / 16 && again < EVENTS / 1000, "{missed} missed, {again} again");
-}
-
-#[test]
-fn no_far_event_is_reported_when_all_have_come_near() {
-    let mut wheel = Wheel::default();
-    (0..3).for_each(|i| wheel.push(Time::from_ps(u64::from(i) << 36), i));
-    assert_eq!((wheel.pop().map(|e| e.1), wheel.scan_far()), (Some(0), None));
-    assert_eq!((wheel.pop().map(|e| e.1), wheel.scan_far()), (Some(1), Some(2)));
-    assert_eq!(wheel.pop().map(|e| e.1), Some(2));
-    assert_eq!([wheel.scan_far(), wheel.scan_far()], [None, None]);
 }
 
 #[test]

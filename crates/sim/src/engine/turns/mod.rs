@@ -24,7 +24,7 @@ use crate::tuning::{
     AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, LINKS_WORTH_AN_EVENT,
     MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL,
 };
-use ahead::{look_at_agenda, look_at_link};
+use ahead::look_at_agenda;
 
 /// A task of a host.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ pub(crate) struct Turns {
 }
 
 /// Whether there are more links or flows than stay in the caches.
-fn are_many(setup: &Setup) -> bool {
+pub(super) fn are_many(setup: &Setup) -> bool {
     setup.network.links.len() > FEW_LINKS
         || setup.flows.len() > FEW_FLOWS
         || !setup.traffic.is_empty()
@@ -129,7 +129,6 @@ impl Simulation<'_> {
     /// Runs in turns to the end, or until turns are too short to pay.
     pub(crate) fn run_in_turns(&mut self) -> Result<(), RunError> {
         let mut agenda: Vec<Due> = Vec::new();
-        let looks_ahead = self.foresight.is_on();
         while let Some(turns) = &self.turns {
             let next = self.env.schedule.next_time();
             let of_hosts = agenda.first().map_or(Time::NEVER, Due::time);
@@ -142,7 +141,8 @@ impl Simulation<'_> {
             let before = self.env.clock.events;
             self.env.network.host_lag().hosts_are_at(start);
             let limits = (limit, before + turns.most_events);
-            let (until, other) = network_turn(&mut self.env, limits, looks_ahead, &mut agenda)?;
+            let (until, other) =
+                network_turn(&mut self.env, limits, self.looks_ahead, &mut agenda)?;
             complete_agenda(&mut self.env, until, &mut agenda);
             if self.env.network.news().take_any() {
                 self.take_news();
@@ -150,7 +150,7 @@ impl Simulation<'_> {
             // Tasks due at exactly this time are done together with all others of that time,
             // wherever a turn ends.
             let due = agenda.partition_point(|due| due.time() < until);
-            self.hosts_turn(&agenda[..due], until, looks_ahead)?;
+            self.hosts_turn(&agenda[..due], until)?;
             agenda.drain(..due);
             let events = self.env.clock.events - before;
             if let Some(event) = other {
@@ -176,14 +176,9 @@ impl Simulation<'_> {
     }
 
     /// Lets hosts do their tasks before this time.
-    fn hosts_turn(
-        &mut self,
-        agenda: &[Due],
-        until: Time,
-        looks_ahead: bool,
-    ) -> Result<(), RunError> {
+    fn hosts_turn(&mut self, agenda: &[Due], until: Time) -> Result<(), RunError> {
         for step in 0..agenda.len() + AGENDA_LEAD {
-            if looks_ahead {
+            if self.looks_ahead {
                 look_at_agenda(agenda, step, self.env.network.look_ahead(), &self.hosts.flows);
             }
             let Some(due) = agenda.get(step.wrapping_sub(AGENDA_LEAD)) else { continue };
@@ -232,7 +227,7 @@ fn network_turn(
         };
         env.clock.advance(at)?;
         if looks_ahead {
-            look_at_link(link, env.network.look_ahead());
+            env.network.look_ahead().foresee_next(link);
         }
         if let Some(label) = env.network.on_event(at, link, &mut env.schedule) {
             debug_assert_eq!(label.arrived(), at);

@@ -1,21 +1,10 @@
-//! Looks ahead while hosts take turns with the network (see [`super::super::foresight`]).
+//! Looks ahead at what links and hosts do next, so that memory is fetched before they need it.
 
-use ratewire_net::spec::LinkId;
 use ratewire_net::{FlowEnd, LookAhead};
 
 use super::Due;
 use crate::flow::FlowTable;
 use crate::tuning::{AGENDA_ANSWER, AGENDA_END, AGENDA_LEAD, AGENDA_PORT};
-
-/// Must be called at each event of a link in the network's turn.
-#[inline]
-pub(super) fn look_at_link(link: LinkId, ahead: LookAhead<'_>) {
-    if ahead.is_delay_line(link) {
-        ahead.foresee_line_of_routers(link);
-    } else {
-        ahead.foresee_next(link);
-    }
-}
 
 /// Must be called before each task of the hosts' agenda, and [`AGENDA_LEAD`] times before the
 /// first. Fetches for tasks further ahead, and less for nearer ones.
