@@ -153,7 +153,11 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
     }
     for router in 1..routers {
         let rate = chance.rate(2_000_000, 20_000_000);
-        let room = Limit::Packets(5 + chance.below(60) as u32);
+        let packets = 5 + chance.below(60);
+        let room = match chance.below(2) {
+            0 => Limit::Packets(packets as u32),
+            _ => Limit::Bytes(Bytes::new(1000 * packets)),
+        };
         cable(&mut setup.network, router - 1, router, rate, chance.time(ms(10)), room);
     }
     let hosts = 4 + chance.below(8) as u32;
@@ -163,7 +167,11 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
         let at = if host < routers { host } else { chance.below(u64::from(routers)) as u32 };
         let host = node(&mut setup.network, format!("h{host}"), true);
         let rate = chance.rate(3_000_000, 100_000_000);
-        let room = if chance.below(2) == 0 { Limit::Packets(8) } else { Limit::Unlimited };
+        let room = match chance.below(3) {
+            0 => Limit::Packets(8),
+            1 => Limit::Bytes(Bytes::new(8_000)),
+            _ => Limit::Unlimited,
+        };
         cable(&mut setup.network, host, at, rate, ms(1) + chance.time(ms(9)), room);
     }
     let links = setup.network.links.len() as u32;
@@ -173,6 +181,10 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
             continue;
         }
         let spec = &mut setup.network.links[link as usize];
+        // With coarse times, all packets take a multiple of the grain.
+        if grain == FINE {
+            spec.overhead = Bytes::new(chance.below(2) * 38);
+        }
         match chance.below(6) {
             0 => spec.loss = Loss::Random(0.01),
             1 => {
@@ -207,6 +219,11 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
         (of.from, of.to) = (from, to);
         of.start = Time::ZERO + chance.time(ms(500));
         of.transport.handshake = chance.below(2) == 0;
+        of.transport.jitter = match chance.below(3) {
+            0 => Jitter::PacketTime,
+            1 => Jitter::UpTo(chance.time(ms(3))),
+            _ => Jitter::NONE,
+        };
         match chance.below(3) {
             0 => of.app = App::sized(Bytes::new(chance.below(400_000))),
             1 => of.stop = Some(of.start + chance.time(ms(400))),
@@ -275,7 +292,8 @@ fn a_run_at_any_speed_is_the_same() {
         let has = |place: u32| bits >> place & 1 != 0;
         let speed = Speed {
             delay_lines: true,
-            host_lag: lagging(has(0)),
+            // Only hosts that send in advance can lag.
+            host_lag: lagging(has(0) && has(2)),
             look_ahead: has(1),
             sends_in_advance: has(2),
             books_departures: has(3),
@@ -419,6 +437,14 @@ fn hosts_take_turns_only_where_nobody_could_be_early() {
         s.ensembles = switched.ensembles.clone();
     };
     assert!(!but(&passes_on), "a switch passes on");
+    let jitter = |s: &mut Setup| s.flows[0].transport.jitter = Jitter::UpTo(RTT);
+    assert!(but(&jitter));
+    let mut slow = plain.clone();
+    jitter(&mut slow);
+    let mut recorder = NoRecorder;
+    let at_once = Speed { sends_in_advance: false, ..speed(true) };
+    let slow = Simulation::new(&slow, Box::new(&mut recorder), at_once).expect("a setup");
+    assert!(slow.turns.is_none(), "a packet leaves its host by an event");
     let clients = workload(plain.laws[0].clone(), 300, RATE, RTT, 50);
     let passes_on = |s: &mut Setup| {
         s.flows = vec![plain.flows[0].clone(); clients.flows.len()];
