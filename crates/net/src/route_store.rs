@@ -31,23 +31,6 @@ pub(crate) struct RouteStore {
     is_merged: bool,
 }
 
-/// The links from which packets come to a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Feeder {
-    None,
-    One(LinkId),
-    /// Several links, or a host.
-    Many,
-}
-
-/// A link's part where packets enter another link ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    None,
-    Left,
-    Entered,
-}
-
 impl RouteStore {
     /// Makes a route from these links.
     pub(crate) fn add(&mut self, links: &[LinkId]) -> RouteId {
@@ -91,27 +74,28 @@ impl RouteStore {
         may: impl Fn(LinkId, LinkId) -> bool,
     ) -> Vec<LinkId> {
         self.is_merged = true;
-        let mut feeders = vec![Feeder::None; links];
-        for route in self.table.split(|link| *link == END).filter(|route| !route.is_empty()) {
-            feeders[route[0] as usize] = Feeder::Many;
-            for two in route.windows(2) {
-                let (from, to) = (Feeder::One(LinkId(two[0])), &mut feeders[two[1] as usize]);
-                *to = if *to == Feeder::None || *to == from { from } else { Feeder::Many };
+        // What comes before each link: a link, or `END` for a host or several.
+        let mut feeders = vec![None; links];
+        let mut before = END;
+        for &link in &self.table {
+            if let Some(feeder) = feeders.get_mut(link as usize) {
+                *feeder = Some(feeder.map_or(before, |one| if one == before { one } else { END }));
             }
+            before = link;
         }
-        let mut part = vec![Part::None; links];
-        for (to, feeder) in (0..).map(LinkId).zip(feeders) {
-            if let Feeder::One(from) = feeder
-                && may(from, to)
-                && part[from.index()] != Part::Entered
-                && part[to.index()] == Part::None
+        let (mut left, mut entered) = (vec![false; links], vec![false; links]);
+        for (to, feeder) in feeders.into_iter().enumerate() {
+            if let Some(from) = feeder.filter(|from| *from != END)
+                && may(LinkId(from), LinkId(to as u32))
+                && !entered[from as usize]
+                && !left[to]
             {
-                (part[from.index()], part[to.index()]) = (Part::Left, Part::Entered);
+                (left[from as usize], entered[to]) = (true, true);
             }
         }
-        let is_entered = |link: u32| link != END && part[link as usize] == Part::Entered;
-        self.table.iter_mut().filter(|link| is_entered(**link)).for_each(|link| *link |= AHEAD);
-        (0..links as u32).filter(|link| is_entered(*link)).map(LinkId).collect()
+        let is_entered = |link: &u32| entered.get(*link as usize) == Some(&true);
+        self.table.iter_mut().filter(|link| is_entered(link)).for_each(|link| *link |= AHEAD);
+        (0..links as u32).filter(is_entered).map(LinkId).collect()
     }
 
     /// The next link of a packet, if the packet may enter it ahead.

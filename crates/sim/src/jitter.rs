@@ -69,7 +69,7 @@ impl FlowJitter {
 /// Tells the network which hosts take time to process packets, and which hold their senders back
 /// by what is in their queue. These process packets, too, if only for no time.
 pub(crate) fn begin(setup: &Setup, speed: Speed, network: &mut Network, routes: &RouteTable) {
-    let changed: BTreeSet<LinkId> = setup.changes.iter().map(|(_, link, _)| *link).collect();
+    let changed = setup.changed_links();
     let is_small =
         |config: &TransportConfig, law: usize| config.keeps_small_queues(&setup.laws[law]);
     let small: BTreeSet<LinkId> = links_of(setup, is_small).collect();

@@ -70,17 +70,6 @@ impl Speed {
         }
     }
 
-    /// The means of a run in steps, between which any link may change.
-    pub(crate) const fn of_steps() -> Speed {
-        Speed {
-            host_lag: HostLagging::Never,
-            sends_in_advance: false,
-            books_departures: false,
-            merges_links: false,
-            ..Speed::full()
-        }
-    }
-
     /// These means, without hosts that lag.
     pub const fn without_host_lag(self) -> Speed {
         Speed { host_lag: HostLagging::Never, ..self }

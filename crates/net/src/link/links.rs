@@ -53,11 +53,6 @@ impl Links {
         &self.all[self.own as usize..]
     }
 
-    /// The numbers of the delay lines among all links.
-    pub(crate) fn line_ids(&self) -> impl Iterator<Item = LinkId> + use<> {
-        (self.own..self.all.len() as u32).map(LinkId)
-    }
-
     /// Reserves memory for this number of delay lines.
     pub(crate) fn reserve_lines(&mut self, most: usize) {
         self.all.reserve_exact(most);

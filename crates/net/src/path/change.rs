@@ -7,7 +7,6 @@ use super::trail::DropReason;
 use crate::link::{DelayLineId, Link, LossState};
 use crate::scheduler::Scheduler;
 use crate::spec::{Change, LinkId, Loss};
-use crate::speed::delay_line::DelayLines;
 
 /// Bytes over which the transmission time of a byte is averaged, to keep its fraction.
 const MANY: Bytes = Bytes::new(1_000_000);
@@ -21,12 +20,13 @@ impl Network {
         change: &Change,
         scheduler: &mut impl Scheduler,
     ) {
+        let link = &self.links[id.index()];
+        debug_assert!(!link.ends.start_at_leaf(), "nothing about a leaf's own link changes");
         debug_assert!(
-            !self.links[id.index()].ends.start_at_leaf(),
-            "nothing about a leaf's own link changes"
+            !link.books && link.delay_line == DelayLineId::NONE,
+            "a link that changes neither books departures nor has a delay line"
         );
         self.catch_up(now, id, scheduler);
-        DelayLines::recall(&mut self.links, &self.routes, now, id, scheduler);
         match change {
             Change::Delay(delay) => self.links[id.index()].delay = *delay,
             Change::Up(up) => self.set_up(now, id, *up, scheduler),
@@ -38,8 +38,6 @@ impl Network {
 
     fn change_loss(&mut self, id: LinkId, loss: &Loss) {
         self.links.extra_mut(id).loss = LossState::new(loss);
-        // Packets on a delay line always arrive.
-        self.links[id.index()].delay_line = DelayLineId::NONE;
     }
 
     fn set_up(&mut self, now: Time, id: LinkId, up: bool, scheduler: &mut impl Scheduler) {

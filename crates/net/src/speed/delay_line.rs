@@ -44,14 +44,18 @@ impl Default for DelayLines {
 }
 
 impl DelayLines {
-    /// Lets links share delay lines from now on.
-    pub(crate) fn begin(&self, links: &mut Links) {
+    /// Lets links share delay lines from now on, except where a link `may_change`: packets on a
+    /// delay line arrive when they were to arrive as they were sent.
+    pub(crate) fn begin(&self, links: &mut Links, may_change: impl Fn(LinkId) -> bool) {
         links.reserve_lines(DELAY_LINES);
-        // A host that takes different times to process its packets sends them in no delay line's
-        // order.
-        let suits = |link: &&mut Link| !link.is_rare() && !link.ends.has_processing();
-        let plain = links.iter_mut().filter(suits);
-        plain.for_each(|link| link.delay_line = DelayLineId::UNKNOWN);
+        for id in links.ids().filter(|id| !may_change(*id)) {
+            let link = &mut links[id.index()];
+            // A host that takes different times to process its packets sends them in no delay
+            // line's order.
+            if !link.is_rare() && !link.ends.has_processing() {
+                link.delay_line = DelayLineId::UNKNOWN;
+            }
+        }
     }
 
     /// Gives hosts' links other delay lines than routers' links, because hosts lag from now on.
@@ -188,53 +192,6 @@ impl DelayLines {
             self.lead_to_leaf(id, &mut links[id.index()]);
         }
         Some(at)
-    }
-
-    /// Takes a link's packets from delay lines back to the link's own wire.
-    ///
-    /// A change of the link may move the arrivals of the packet in transmission and of those behind
-    /// it, and packets must not overtake each other.
-    pub(crate) fn recall(
-        links: &mut Links,
-        routes: &RouteStore,
-        now: Time,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) {
-        let Link { delay_line, last_arrival, .. } = links[id.index()];
-        if delay_line == DelayLineId::NONE || last_arrival < now {
-            return;
-        }
-        let mut recalled = Vec::new();
-        for line in links.line_ids() {
-            let wire = &mut links[line.index()];
-            let all = wire.fifo.split_off(0);
-            let (of_it, others): (Vec<_>, Vec<_>) =
-                all.into_iter().partition(|label| routes.current(label) == id);
-            others.into_iter().for_each(|label| wire.fifo.push_back(label));
-            if of_it.is_empty() {
-                continue;
-            }
-            wire.started -= of_it.len() as u32;
-            wire.arrived -= of_it.len() as u64;
-            if wire.ends.have_events()
-                && wire.fifo.front().is_none_or(|head| head.time != wire.next_event)
-            {
-                wire.schedule_head(line, scheduler);
-            }
-            recalled.extend(of_it.into_iter().map(|l| Label { fate: Fate::Arrives, ..l }));
-        }
-        if recalled.is_empty() {
-            return;
-        }
-        let link = &mut links[id.index()];
-        link.passed -= recalled.len() as u64;
-        let waiting = link.fifo.split_off(link.started);
-        recalled.extend(link.fifo.split_off(0));
-        recalled.sort_by_key(|label| label.time);
-        link.started = recalled.len() as u32;
-        recalled.into_iter().chain(waiting).for_each(|label| link.fifo.push_back(label));
-        link.schedule_head(id, scheduler);
     }
 }
 

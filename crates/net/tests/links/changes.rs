@@ -116,23 +116,18 @@ fn changes_while_idle_take_nothing_from_the_next_packet() {
 
 #[test]
 fn losses_begin_and_end_at_their_changes() {
-    for shares in [false, true] {
-        let mut b = Bench::new(vec![LinkSpec { delay: Duration::from_millis(3), ..link(0, 1) }]);
-        if shares {
-            b.network.use_delay_lines();
-        }
-        // A packet of a byte each 10 us: the changes come between packets 99 and 100, 199 and 200.
-        (0..300u32).for_each(|i| b.send(us(u64::from(i) * 10), 0, 1));
-        b.change(us(995), 0, Change::Loss(Loss::Random(1.0)));
-        b.change(us(1995), 0, Change::Loss(Loss::Every(2)));
-        b.change(us(2495), 0, Change::Loss(Loss::None));
-        b.run(ms(100));
-        let odd = (200..250).step_by(2);
-        let expected: Vec<u32> = (0..100).chain(odd).chain(250..300).collect();
-        assert_eq!(b.packets(), expected);
-        assert_eq!((b.stats(0).lost, b.stats(0).drops()), (125, 125));
-        assert_eq!(b.network.in_flight(), 0);
-    }
+    let mut b = Bench::new(vec![LinkSpec { delay: Duration::from_millis(3), ..link(0, 1) }]);
+    // A packet of a byte each 10 us: the changes come between packets 99 and 100, 199 and 200.
+    (0..300u32).for_each(|i| b.send(us(u64::from(i) * 10), 0, 1));
+    b.change(us(995), 0, Change::Loss(Loss::Random(1.0)));
+    b.change(us(1995), 0, Change::Loss(Loss::Every(2)));
+    b.change(us(2495), 0, Change::Loss(Loss::None));
+    b.run(ms(100));
+    let odd = (200..250).step_by(2);
+    let expected: Vec<u32> = (0..100).chain(odd).chain(250..300).collect();
+    assert_eq!(b.packets(), expected);
+    assert_eq!((b.stats(0).lost, b.stats(0).drops()), (125, 125));
+    assert_eq!(b.network.in_flight(), 0);
 }
 
 #[test]

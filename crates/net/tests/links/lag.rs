@@ -29,7 +29,7 @@ fn lagging() -> Network {
     let spec =
         spec(vec![millisecond(0, 1), millisecond(1, 2), millisecond(2, 3)], Contention::Backoff);
     let mut network = Network::new(&spec, &[], false, 1);
-    network.use_delay_lines();
+    network.use_delay_lines(|_| false);
     let lag = network.host_lag().begin(&spec, |node| HOSTS.contains(&node));
     assert_eq!(lag, Some(Duration::from_millis(1)));
     network
@@ -115,25 +115,6 @@ fn packets_to_hosts_have_no_event_until_hosts_stop_lagging() {
     assert_eq!((network.in_flight(), network.unbalanced_link()), (1, None));
 }
 
-/// Links of hosts, with these delays in milliseconds, to one router.
-fn own_links(delays: impl Iterator<Item = u64>) -> Bench {
-    let router = NodeId(1000);
-    let own = delays.enumerate().map(|(host, delay)| LinkSpec {
-        delay: Duration::from_millis(delay),
-        ..link(host as u32, router.0)
-    });
-    let spec = spec(own.collect(), Contention::Backoff);
-    let mut b = Bench::with(&spec, 1);
-    b.network.use_delay_lines();
-    assert!(b.network.host_lag().begin(&spec, |node| node < router).is_some());
-    b
-}
-
-/// Sends a number of packets of 100 bytes at one instant; returns the events that this schedules.
-fn send_burst(network: &mut Network, now: Time, packets: u32, link: LinkId) -> Vec<(Time, LinkId)> {
-    (0..packets).flat_map(|_| send(network, now, link)).collect()
-}
-
 /// A host acts at 600 us. An earlier packet of the host, which arrives at 1200 us, may have been
 /// taken off the host's link by then, or not: this depends on where a turn ended.
 #[test]
@@ -141,7 +122,8 @@ fn which_packets_have_delay_lines_does_not_depend_on_how_far_hosts_lag() {
     for is_taken in [true, false] {
         let mut network = lagging();
         network.book_departures(|_| false);
-        let [first, second] = send_burst(&mut network, us(0), 2, OF_A_HOST)[..] else { panic!() };
+        let mut send_one = || send(&mut network, us(0), OF_A_HOST)[0];
+        let (first, second) = (send_one(), send_one());
         assert_eq!(second, (us(1200), OF_A_HOST), "the first alone has a delay line");
         network.host_lag().hosts_are_at(us(600));
         let take = |network: &mut Network, (at, link)| {
@@ -163,7 +145,11 @@ fn which_packets_have_delay_lines_does_not_depend_on_how_far_hosts_lag() {
 
 #[test]
 fn a_packet_behind_one_on_a_delay_line_leaves_though_hosts_stop_lagging() {
-    let mut b = own_links([5].into_iter());
+    let own = LinkSpec { delay: Duration::from_millis(5), ..link(0, 1) };
+    let spec = spec(vec![own], Contention::Backoff);
+    let mut b = Bench::with(&spec, 1);
+    b.network.use_delay_lines(|_| false);
+    assert!(b.network.host_lag().begin(&spec, |node| node == NodeId(0)).is_some());
     for at in [0, 6000] {
         b.send(us(at), 0, 1000);
         b.send(us(at), 0, 500);

@@ -125,7 +125,8 @@ proptest! {
             links.iter().all(|link| link.reorder.is_none()) && !links.iter().skip(1).any(is_dual);
         let mut b = Bench::with(&spec(links, contention), looks);
         if shares {
-            b.network.use_delay_lines();
+            let is_changed = |id: LinkId| changed.iter().any(|(_, link, _)| link % count as u32 == id.0);
+            b.network.use_delay_lines(is_changed);
         }
         let all: Vec<u32> = (0..count as u32).collect();
         let along = b.route(&all);
@@ -277,11 +278,11 @@ proptest! {
             let links: Vec<LinkSpec> = links.collect();
             let count = links.len();
             let mut b = Bench::new(links);
+            let is_changed = |id: LinkId| changed.iter().any(|(_, link, _)| link % count as u32 == id.0);
             if shares {
-                b.network.use_delay_lines();
+                b.network.use_delay_lines(is_changed);
             }
             if books {
-                let is_changed = |id: LinkId| changed.iter().any(|(_, link, _)| link % count as u32 == id.0);
                 b.network.book_departures(is_changed);
             }
             if watched {

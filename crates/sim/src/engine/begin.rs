@@ -32,7 +32,8 @@ impl<'a> Simulation<'a> {
         let mut routes = RouteTable::new(setup)?;
         jitter::begin(setup, speed, &mut network, &routes);
         if speed.delay_lines && setup.network.links.len() > FEW_LINKS {
-            network.use_delay_lines();
+            let changed = setup.changed_links();
+            network.use_delay_lines(|link| changed.contains(&link));
         }
         let turns = Turns::new(setup, speed, &mut network, &routes);
         if setup.sample_interval.is_some() {

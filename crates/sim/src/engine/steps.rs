@@ -88,8 +88,8 @@ impl Steps {
     /// # Errors
     /// As [`run`](crate::run).
     pub fn new(setup: Setup, recorder: Box<dyn Recorder>) -> Result<Steps, RunError> {
-        let run =
-            Owned::try_new(setup, |setup| Simulation::new(setup, recorder, Speed::of_steps()));
+        // Any link may change between two steps.
+        let run = Owned::try_new(setup, |setup| Simulation::new(setup, recorder, Speed::off()));
         Ok(Steps(run?))
     }
 

@@ -188,6 +188,10 @@ impl Setup {
         Pathfinder::new(&self.network, &self.paths, self.seed)
     }
 
+    pub(crate) fn changed_links(&self) -> BTreeSet<LinkId> {
+        self.changes.iter().map(|(_, link, _)| *link).collect()
+    }
+
     /// The pairs of nodes that have flows.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
         let listed = self.flows.iter().map(|f| (f.from, f.to));

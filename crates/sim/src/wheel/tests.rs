@@ -1,3 +1,6 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::*;
 use rand_core::Rng;
 use ratewire_units::Duration;
