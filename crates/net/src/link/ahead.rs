@@ -6,7 +6,7 @@
 
 use ratewire_units::{Duration, Time};
 
-use super::Link;
+use super::{EndFlags, Link};
 
 /// What a link has counted ahead of time, and its state without that.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +30,8 @@ impl Link {
             free: self.busy_until,
             last_size: self.last_size,
         };
-        let (Some(per_byte), true) = (self.per_byte, self.ends.are_entered_ahead()) else {
-            return ahead;
-        };
+        let has_entries = self.ends.contains(EndFlags::ENTRY_AHEAD);
+        let Some(per_byte) = self.per_byte.filter(|_| has_entries) else { return ahead };
         let time = |size: u32| per_byte.of(self.on_wire(size));
         let left = |at: u32| self.fifo[at].time - self.delay;
         let is_to_start = |at: &u32| left(*at) - time(self.fifo[*at].size) > now;

@@ -193,7 +193,7 @@ impl Link {
     pub(crate) fn extra_mut(&mut self, index: u64, seed: u64) -> &mut RareParts {
         debug_assert!(self.bookings.is_none(), "a link that books departures stays as it is");
         (self.is_rare, self.books) = (true, false);
-        self.ends = self.ends.with_events(true);
+        self.ends.remove(EndFlags::EVENTLESS);
         self.extra.get_or_insert_with(|| Box::new(RareParts::plain(index, seed)))
     }
 

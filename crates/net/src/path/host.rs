@@ -7,7 +7,7 @@ use ratewire_units::{Duration, Time};
 
 use super::network::Network;
 use super::processing::HostQueue;
-use crate::link::DelayLineId;
+use crate::link::{DelayLineId, EndFlags};
 use crate::packet::Label;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
@@ -25,7 +25,8 @@ impl Network {
     pub fn let_host_process(&mut self, id: LinkId, in_advance: bool) {
         self.processing.hosts.resize(self.links.own().len(), HostQueue::default());
         let link = &mut self.links[id.index()];
-        link.ends = link.ends.with_processing(in_advance);
+        link.ends.insert(EndFlags::PROCESSING);
+        link.ends.set(EndFlags::IN_ADVANCE, in_advance);
         debug_assert!(link.delay_line == DelayLineId::NONE, "its packets take different times");
     }
 
@@ -105,8 +106,10 @@ impl Network {
     ) {
         let link = &self.links[id.index()];
         let at = self.processing.leaves(now, processing, id, link, label.size);
-        let may_be_early =
-            || self.links[id.index()].ends.is_in_advance() && at < self.processing.horizon;
+        let may_be_early = || {
+            self.links[id.index()].ends.contains(EndFlags::IN_ADVANCE)
+                && at < self.processing.horizon
+        };
         if !self.processing.has_waiting(id) && (at <= now || may_be_early()) {
             return self.arrive(at, id, Label { time: at, ..label }, scheduler);
         }

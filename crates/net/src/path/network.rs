@@ -9,7 +9,7 @@ use ratewire_units::Time;
 use super::processing::Processing;
 use super::trail::Tracer;
 use crate::fabric::{Deadlock, Fabric};
-use crate::link::{DelayLineId, Link, Links};
+use crate::link::{DelayLineId, EndFlags, Link, Links};
 use crate::medium::Mediums;
 use crate::news::News;
 use crate::packet::{Content, Label};
@@ -125,7 +125,7 @@ impl Network {
         let may = |from: LinkId, to: LinkId| may(&links[from.index()], &links[to.index()]);
         for link in self.routes.merge(links.len(), may) {
             let link = &mut self.links[link.index()];
-            link.ends = link.ends.with_entry_ahead();
+            link.ends.insert(EndFlags::ENTRY_AHEAD);
         }
     }
 

@@ -71,7 +71,7 @@ impl DelayLines {
 
     /// Lets packets be taken from the far end of this link, a leaf, without an event.
     pub(super) fn lead_to_leaf(&mut self, id: LinkId, link: &mut Link) {
-        link.ends = link.ends.with_events(false);
+        link.ends.insert(EndFlags::EVENTLESS);
         self.to_leaves.push(id);
     }
 

@@ -15,7 +15,7 @@
 
 use ratewire_units::{Duration, Time};
 
-use crate::link::{DelayLineId, Links};
+use crate::link::{DelayLineId, EndFlags, Links};
 use crate::news::News;
 use crate::packet::{Fate, Label};
 use crate::route_store::RouteStore;
@@ -55,7 +55,8 @@ impl HostLag<'_> {
         self.lines.begin_lag();
         for (spec, id) in spec.links.iter().zip((0..).map(LinkId)) {
             let link = &mut self.links[id.index()];
-            link.ends = link.ends.with_leaves(is_leaf(spec.from), is_leaf(spec.to));
+            link.ends.set(EndFlags::LEAF_AT_START, is_leaf(spec.from));
+            link.ends.set(EndFlags::LEAF_AT_END, is_leaf(spec.to));
             // All packets of a link that books have started, as far as its queue tells.
             let keeps_started = link.books && link.delay_line == DelayLineId::NONE;
             if link.ends.end_at_leaf() && keeps_started {
@@ -78,7 +79,8 @@ impl HostLag<'_> {
         }
         // Only the flags of the far ends go: a packet on a host's link may still wait behind one on
         // a delay line, as packets on other links never do.
-        self.links.iter_mut().for_each(|link| link.ends = link.ends.without_leaf_at_end());
+        let of_leaf = EndFlags::LEAF_AT_END | EndFlags::EVENTLESS;
+        self.links.iter_mut().for_each(|link| link.ends.remove(of_leaf));
     }
 
     /// Notes that hosts have sent all their packets before this time.
