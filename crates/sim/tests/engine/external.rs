@@ -137,6 +137,10 @@ impl Port for Broken {
         self.port_timer
     }
     fn on_timer(&mut self, _: Time, _: PortQueue) {}
+    fn acts_on_arrival_only(&self) -> bool {
+        // Not true where it has a timer, which must be called all the same.
+        true
+    }
     fn on_rate_change(&mut self, _: Time, _: Rate) {}
     fn reason(&self) -> Reason {
         Reason::new("nothing", [])
