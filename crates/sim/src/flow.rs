@@ -61,8 +61,8 @@ pub(crate) struct Flow {
     pub(crate) fed: Option<EdgeId>,
     /// Dishonesty of its hosts, if any.
     lie: Option<Box<Lie>>,
-    jitter: FlowJitter,
     pub(crate) receiver: Receiver,
+    jitter: FlowJitter,
     pub(crate) sender: Sender,
     /// Payload that a switch at its far end has forwarded and knows to have arrived.
     pub(crate) passed: Bytes,
@@ -243,12 +243,14 @@ impl Flow {
     /// sender.
     #[inline]
     fn foresee(&self, is_data: bool) {
-        let (receiver, sender) = (offset_of!(Flow, receiver), offset_of!(Flow, sender));
+        let (receiver, jitter) = (offset_of!(Flow, receiver), offset_of!(Flow, jitter));
         if is_data {
-            prefetch_bytes(self, 0..sender);
+            prefetch_bytes(self, 0..jitter);
         } else {
             // The range includes the receiver's deadline.
             prefetch_bytes(self, 0..receiver + size_of::<Time>());
+            let sender = offset_of!(Flow, sender);
+            prefetch_bytes(self, jitter..sender);
             prefetch_bytes(self, sender + Sender::HOT..offset_of!(Flow, passed));
         }
     }

@@ -29,8 +29,8 @@ pub struct Receiver {
     reading: Reading,
     /// Every byte below has arrived.
     next: u64,
-    /// What has arrived beyond `next`.
-    beyond: Beyond,
+    /// What has arrived beyond `next`, if anything has.
+    beyond: Option<Box<Beyond>>,
     window: ReceiveWindow,
     /// Payload that fits beyond the data read: the window's size, as it is open now.
     room: u64,
@@ -80,7 +80,7 @@ impl Receiver {
         let is_prompt = config.delayed_ack.is_some() && config.ack_rules == AckRules::Linux;
         Receiver {
             next: 0,
-            beyond: Beyond::default(),
+            beyond: None,
             window,
             room: window.initial().get(),
             mss,
@@ -112,7 +112,7 @@ impl Receiver {
 
     /// Payload that has arrived, in order or not, each byte counted once.
     pub fn received(&self) -> Bytes {
-        Bytes::new(self.next + self.beyond.bytes())
+        Bytes::new(self.next + self.beyond.as_ref().map_or(0, |beyond| beyond.bytes()))
     }
 
     /// Notes that an application that reads by calls has read everything below `offset`. Returns
@@ -170,17 +170,22 @@ impl Receiver {
             self.refused += u64::from(payload > Bytes::ZERO);
             return self.answer_now();
         }
-        let in_order = offset == self.next && self.beyond.is_empty();
+        let in_order = offset == self.next && self.beyond.is_none();
         let before = self.next;
         if in_order {
             self.next = end;
         } else if end <= self.next {
             self.note_duplicate();
         } else {
-            if self.beyond.has(offset, end) {
+            let beyond = self.beyond.get_or_insert_default();
+            let has_arrived = beyond.has(offset, end);
+            self.next = beyond.store(self.next, offset, end);
+            if beyond.is_empty() {
+                self.beyond = None;
+            }
+            if has_arrived {
                 self.note_duplicate();
             }
-            self.next = self.beyond.store(self.next, offset, end);
         }
         if let ReceiveWindow::Auto { max, packets_per_ack, .. } = self.window
             && self.next > before
@@ -281,8 +286,8 @@ impl Receiver {
             header: Header::None,
         };
         // Written in place: moved, the acknowledgement would wait for its parts (store forwarding).
-        if !self.beyond.is_empty() {
-            self.beyond.report(self.next, &mut ack.sack);
+        if let Some(beyond) = &mut self.beyond {
+            beyond.report(self.next, &mut ack.sack);
         }
         if let Some(sink) = &mut self.sink {
             ack.header = sink.on_ack(now);
