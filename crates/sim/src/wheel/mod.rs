@@ -1,14 +1,16 @@
-//! The event queue: a timing wheel in two levels.
+//! The event queue: a timing wheel in two levels, with a heap for what is far away.
 //!
 //! Events come out in order of (time, insertion). A push or pop costs the same with ten events as
 //! with a million: an event goes into the bucket of its time divided by the bucket width, and a
 //! bucket with several events keeps them in order. The width follows the density of events, so that
-//! few buckets have several. The order of events does not depend on it. What lies beyond the far
-//! level is put into its last block, again and again until it is near enough.
+//! few buckets have several. The order of events does not depend on it.
 
 mod bits;
 mod far;
 mod near;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use ratewire_units::Time;
 
@@ -60,15 +62,16 @@ pub struct Wheel {
     near: Near,
     /// Events of the far level, by block.
     far: Far,
-    /// No bucket below this has events in `far`.
+    /// No bucket below this has events in `far` or `beyond`.
     boundary: u64,
+    beyond: BinaryHeap<Reverse<Event>>,
     /// Number of the last pushed event.
     number: u32,
     /// Mask for the numbers of events of any order: zero, or [`NO_NUMBER`].
     mask: u32,
     /// Number of the event at the last review of the width.
     reviewed: u32,
-    /// Events put into the far level since the last review.
+    /// Events since the last review that came from beyond the near level.
     distant: u32,
 }
 
@@ -80,6 +83,7 @@ impl Default for Wheel {
             near: Near::new(),
             far: Far::new(),
             boundary: u64::MAX,
+            beyond: BinaryHeap::new(),
             number: 0,
             mask: 0,
             reviewed: 0,
@@ -133,10 +137,13 @@ impl Wheel {
     #[inline(never)]
     fn place_far(&mut self, bucket: u64, event: Event) {
         self.distant = self.distant.saturating_add(1);
-        let last = (self.now >> BLOCK_LOG2) + BLOCKS - 1;
-        let block = (bucket >> BLOCK_LOG2).min(last);
-        self.far.push(block, event);
-        self.boundary = self.boundary.min(block << BLOCK_LOG2);
+        if (bucket >> BLOCK_LOG2) - (self.now >> BLOCK_LOG2) < BLOCKS {
+            self.far.push(bucket >> BLOCK_LOG2, event);
+            self.boundary = self.boundary.min(bucket >> BLOCK_LOG2 << BLOCK_LOG2);
+        } else {
+            self.boundary = self.boundary.min(bucket);
+            self.beyond.push(Reverse(event));
+        }
     }
 
     /// The next event.
@@ -197,22 +204,45 @@ impl Wheel {
         }
     }
 
-    /// Moves the first block of the far level to the near level, which has room for it. A block of
-    /// many events is sorted first, so that no event has to search for its place.
+    /// Moves the first events of `far` or `beyond` to the near level, which has room for them.
     #[cold]
     fn bring_near(&mut self) {
-        let first = |wheel: &Wheel| wheel.far.next_from(wheel.now >> BLOCK_LOG2);
-        if let Some(block) = first(self) {
-            let mut all = Vec::new();
-            self.far.drain(block, |event| all.push(event));
-            if all.len() > BLOCK as usize {
-                all.sort_unstable();
-            }
-            for event in all {
+        let block = self.far.next_from(self.now >> BLOCK_LOG2);
+        let first = block.map_or(u64::MAX, |b| b << BLOCK_LOG2);
+        if let Some(block) = block.filter(|_| first <= self.first_beyond()) {
+            self.drain(block);
+        } else {
+            while let Some(Reverse(event)) = self.beyond.peek().copied() {
+                if (event.time >> self.shift) - self.now >= BUCKETS {
+                    break;
+                }
+                self.beyond.pop();
                 self.place(event);
             }
         }
-        self.boundary = first(self).map_or(u64::MAX, |block| block << BLOCK_LOG2);
+        self.boundary = self.first_beyond();
+        if let Some(block) = self.far.next_from(self.now >> BLOCK_LOG2) {
+            self.boundary = self.boundary.min(block << BLOCK_LOG2);
+        }
+    }
+
+    /// Moves a block to the near level. A block of many events is sorted first, so that no event
+    /// has to search for its place.
+    fn drain(&mut self, block: u64) {
+        let mut push = |event| {
+            self.near.push(event, self.shift);
+        };
+        if u64::from(self.far.events(block)) <= BLOCK {
+            return self.far.drain(block, push);
+        }
+        let mut all = Vec::new();
+        self.far.drain(block, |event| all.push(event));
+        all.sort_unstable();
+        all.into_iter().for_each(&mut push);
+    }
+
+    fn first_beyond(&self) -> u64 {
+        self.beyond.peek().map_or(u64::MAX, |Reverse(event)| event.time >> self.shift)
     }
 
     /// Narrows the buckets if this separates many events. Widens them if this would not join many,
@@ -227,7 +257,7 @@ impl Wheel {
         self.reviewed = self.number;
         let shift = if spared > pushed / 4 && self.shift > NARROWEST_BUCKET_LOG2 {
             self.shift - 1
-        } else if distant > pushed / 2 && spared <= pushed / 16 && self.shift < WIDEST_BUCKET_LOG2 {
+        } else if distant > pushed / 2 && spared < pushed / 16 && self.shift < WIDEST_BUCKET_LOG2 {
             self.shift + 1
         } else {
             return;
@@ -252,6 +282,7 @@ impl Wheel {
         while let Some(block) = self.far.next_from(self.now >> BLOCK_LOG2) {
             self.far.drain(block, |event| all.push(event));
         }
+        all.extend(self.beyond.drain().map(|Reverse(e)| e));
         all.sort_unstable();
         self.boundary = u64::MAX;
         all

@@ -1,6 +1,3 @@
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use super::*;
 use rand_core::Rng;
 use ratewire_units::Duration;
