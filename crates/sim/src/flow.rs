@@ -167,7 +167,12 @@ impl Flow {
         network: &mut Network,
         scheduler: &mut impl Scheduler,
     ) {
-        if self.knowledge == Knowledge::Seen {
+        let is_seen = match self.knowledge {
+            Knowledge::Unneeded => false,
+            Knowledge::Seen => true,
+            Knowledge::Foretold => !network.foretells(self.own_link),
+        };
+        if is_seen {
             let (packets, next) = network.waiting_of(now, self.own_link, slot, scheduler);
             self.sender.on_queue_seen(now, packets, next);
         }
@@ -243,13 +248,13 @@ impl Flow {
     /// sender.
     #[inline]
     fn foresee(&self, is_data: bool) {
-        let (receiver, jitter) = (offset_of!(Flow, receiver), offset_of!(Flow, jitter));
+        let jitter = offset_of!(Flow, jitter);
         if is_data {
             prefetch_bytes(self, 0..jitter);
         } else {
+            let (receiver, sender) = (offset_of!(Flow, receiver), offset_of!(Flow, sender));
             // The range includes the receiver's deadline.
             prefetch_bytes(self, 0..receiver + size_of::<Time>());
-            let sender = offset_of!(Flow, sender);
             prefetch_bytes(self, jitter..sender);
             prefetch_bytes(self, sender + Sender::HOT..offset_of!(Flow, passed));
         }
@@ -375,6 +380,11 @@ mod tests {
 
     use super::*;
     use crate::outcome::{FlowOutcome, LinkOutcome};
+
+    #[test]
+    fn data_touch_five_cache_lines() {
+        assert!(offset_of!(Flow, jitter) <= 5 * 64);
+    }
 
     /// Memory of a flow without its packets; the limit is 2 KiB.
     #[test]

@@ -12,7 +12,7 @@ pub(crate) enum Knowledge {
     /// The flow does not keep its queue small.
     Unneeded,
     /// A plain link foretells when each packet starts, so a sender that waits needs a timer, and
-    /// the link no event.
+    /// the link no event. Once a step has changed the link, the flow looks at its queue.
     Foretold,
     /// The flow looks at the queue of a link with a discipline, a trace, a shared medium or
     /// changes, and looks again when a packet has left.

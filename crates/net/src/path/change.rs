@@ -12,7 +12,8 @@ use crate::spec::{Change, LinkId, Loss};
 const MANY: Bytes = Bytes::new(1_000_000);
 
 impl Network {
-    /// Applies a change of a link; not allowed for links of hosts that lag or did.
+    /// Applies a change of a link; not allowed for links of hosts that lag or did, that book
+    /// departures, or that may use delay lines.
     pub fn change(
         &mut self,
         now: Time,
@@ -27,6 +28,7 @@ impl Network {
             "a link that changes neither books departures nor has a delay line"
         );
         self.catch_up(now, id, scheduler);
+        self.processing.stop_foretelling(id);
         match change {
             Change::Delay(delay) => self.links[id.index()].delay = *delay,
             Change::Up(up) => self.set_up(now, id, *up, scheduler),

@@ -31,8 +31,8 @@ impl Network {
     }
 
     /// Foretells when packets start on the link of a host that takes time
-    /// ([`Network::let_host_process`]). The link must be [plain](crate::spec::LinkSpec::is_plain);
-    /// nobody else may put packets on it or change it.
+    /// ([`Network::let_host_process`]), until the link changes. The link must be
+    /// [plain](crate::spec::LinkSpec::is_plain); nobody else may put packets on it.
     ///
     /// Foretold times leave out the time that the host takes. Of packets that find the queue full,
     /// as many are foretold to be dropped as really are, but for a packet or two.

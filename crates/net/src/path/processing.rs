@@ -74,6 +74,13 @@ impl Processing {
         host.newest
     }
 
+    /// Foretells no departures of a link that has changed.
+    pub(super) fn stop_foretelling(&mut self, id: LinkId) {
+        if let Some(host) = self.hosts.get_mut(id.index()) {
+            (host.is_foretold, host.waits_until) = (false, None);
+        }
+    }
+
     /// Whether a packet must wait until earlier ones of its host are released.
     #[inline]
     pub(super) fn has_waiting(&self, id: LinkId) -> bool {

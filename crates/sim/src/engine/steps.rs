@@ -129,7 +129,9 @@ impl Steps {
         })
     }
 
-    /// Changes a link from now on, as a listed change of this time would.
+    /// Changes a link from now on, as a listed change of this time would. Senders that keep the
+    /// queue of this link small, their own host's, may send some packets earlier or later than
+    /// there: what is in the queue is foretold until the first change.
     ///
     /// # Panics
     /// When there is no link of this number.

@@ -130,6 +130,25 @@ fn a_change_between_steps_is_the_change_that_is_listed() {
     assert_eq!(*seen.0.lock().unwrap(), samples);
 }
 
+/// Its sender keeps its own host's queue small, and learns there of its packets.
+#[test]
+fn a_sender_heeds_a_change_of_its_own_host_s_link() {
+    let mut setup = busy("cubic");
+    setup.traffic.clear();
+    let change = (secs(0.5), LinkId(0), Change::Rate(MBPS(1)));
+    let queued = |outcome: &Outcome| outcome.links[0].queue_packets_mean;
+    let (stepped, _) = stepped(&setup, MS(500), |steps| {
+        if steps.now() == change.0 {
+            steps.change(change.1, &change.2);
+        }
+    });
+    setup.changes.push(change);
+    setup.changes.sort_by_key(|change| change.0);
+    let listed = ratewire_sim::run(&setup, &mut Samples::default()).unwrap();
+    let ratio = queued(&stepped) / queued(&listed);
+    assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
+}
+
 #[test]
 fn flows_and_links_are_seen_as_they_are() {
     let setup = busy("newreno");
