@@ -208,8 +208,8 @@ impl Ports {
     /// Whether a link's port acts on arrivals, and not as packets leave. One with a timer does not,
     /// whatever it says.
     pub(crate) fn acts_on_arrival_only(&self, link: &Link) -> bool {
-        let port = self.all.get(link.port as usize).filter(|_| link.port_timer == Time::NEVER);
-        port.is_some_and(|at| at.port.acts_on_arrival_only())
+        let says_so = |at: &PortInPhase| at.port.acts_on_arrival_only();
+        link.port_timer == Time::NEVER && self.all.get(link.port as usize).is_some_and(says_so)
     }
 
     /// Whether headers are encoded and decoded as packets leave a port.

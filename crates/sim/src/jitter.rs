@@ -82,7 +82,7 @@ pub(crate) fn begin(setup: &Setup, speed: Speed, network: &mut Network, routes: 
             && link.medium.is_none()
             && link.pause.is_none()
             && !changed.contains(&id)
-            && !setup.paths.iter().any(|path| path[1..].contains(&link.from));
+            && !setup.paths_lead_through(|node| node == link.from);
         // Senders that look at their host's queue must find it as it is now.
         let is_foretold = is_own && small.contains(&id) && link.is_plain();
         let is_seen = small.contains(&id) && !is_foretold;

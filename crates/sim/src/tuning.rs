@@ -3,8 +3,7 @@
 //!
 //! No result changes with them, except for the order of events at one instant.
 
-/// Links, or senders of an overlay, that stay in the caches, so that looking ahead would only cost
-/// time.
+/// Links that stay in the caches: with more, links share delay lines and looking ahead pays.
 pub(crate) const FEW_LINKS: usize = 1000;
 /// Flows that stay in the caches.
 pub(crate) const FEW_FLOWS: usize = 64;

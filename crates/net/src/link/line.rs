@@ -7,8 +7,8 @@ pub(crate) struct DelayLineId(u8);
 impl DelayLineId {
     /// The link has not looked for a delay line yet.
     pub(crate) const UNKNOWN: DelayLineId = DelayLineId(u8::MAX);
-    /// The link has no delay line: there are none, none is free, or the link has something rare, so
-    /// that its packets may not arrive, or not in order.
+    /// The link has no delay line: there are none, none is free, or its packets may not arrive, not
+    /// in order, or not when they were to as they were sent.
     pub(crate) const NONE: DelayLineId = DelayLineId(u8::MAX - 1);
     /// Limit of the delay lines' numbers.
     pub(crate) const END: usize = DelayLineId::NONE.0 as usize;

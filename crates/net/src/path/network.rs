@@ -100,7 +100,7 @@ impl Network {
     /// `may_change`. This pays for thousands of links. Must be called before links are watched or
     /// send.
     pub fn use_delay_lines(&mut self, may_change: impl Fn(LinkId) -> bool) {
-        self.lines.begin(&mut self.links, may_change);
+        DelayLines::begin(&mut self.links, may_change);
     }
 
     /// Works out departures as packets arrive at plain links, except where a link `may_change`.

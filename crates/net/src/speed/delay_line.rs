@@ -46,7 +46,7 @@ impl Default for DelayLines {
 impl DelayLines {
     /// Lets links share delay lines from now on, except where a link `may_change`: packets on a
     /// delay line arrive when they were to arrive as they were sent.
-    pub(crate) fn begin(&self, links: &mut Links, may_change: impl Fn(LinkId) -> bool) {
+    pub(crate) fn begin(links: &mut Links, may_change: impl Fn(LinkId) -> bool) {
         links.reserve_lines(DELAY_LINES);
         for id in links.ids().filter(|id| !may_change(*id)) {
             let link = &mut links[id.index()];

@@ -44,11 +44,17 @@ impl HostLag<'_> {
     /// [`Network::book_departures`](crate::Network::book_departures). Leaves' own links must never
     /// change afterwards.
     pub fn begin(self, spec: &NetworkSpec, is_leaf: impl Fn(NodeId) -> bool) -> Option<Duration> {
-        let of_leaves = || spec.links.iter().filter(|link| is_leaf(link.from));
-        let is_plain = |driver: &DriverSpec| *driver == DriverSpec::default();
-        let can = of_leaves().all(|link| link.is_plain() && is_plain(&link.driver))
-            && spec.links.iter().all(|link| link.pause.is_none());
-        let lag = of_leaves().map(|link| link.delay).min()?;
+        let all = || spec.links.iter().zip(self.links.own());
+        let of_leaves = || all().filter(|(link, _)| is_leaf(link.from));
+        // A packet that a host sends later has an event, at a time that the network has passed.
+        let sends_at_once =
+            |ends: EndFlags| !ends.has_processing() || ends.contains(EndFlags::IN_ADVANCE);
+        let can = all().all(|(link, _)| link.pause.is_none())
+            && of_leaves().all(|(link, state)| {
+                let is_plain = link.is_plain() && link.driver == DriverSpec::default();
+                is_plain && sends_at_once(state.ends)
+            });
+        let lag = of_leaves().map(|(link, _)| link.delay).min()?;
         if !can || lag.is_zero() {
             return None;
         }

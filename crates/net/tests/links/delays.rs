@@ -73,6 +73,7 @@ fn links_of_more_delays_than_there_are_delay_lines_work_as_others_do() {
         (0..count).for_each(|i| b.send(ms(10 * round), i as usize, 100));
     }
     b.run(ms(100));
+    assert_eq!(b.network.look_ahead().links_without_delay_line(), 36, "none is left for them");
     let expected = (0..3 * count).map(|n| (n / count * 10_000 + 1100 + n % count * 10) as f64);
     assert_eq!(b.times_us(), expected.collect::<Vec<_>>());
     assert_eq!(b.packets(), (0..3 * count as u32).collect::<Vec<_>>());

@@ -104,6 +104,11 @@ fn changes() -> impl Strategy<Value = Change> {
     ]
 }
 
+/// Whether one of these changes is of a link, of so many.
+fn is_changed(changes: &[(u64, u32, Change)], links: usize, id: LinkId) -> bool {
+    changes.iter().any(|(_, link, _)| link % links as u32 == id.0)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
 
@@ -123,10 +128,12 @@ proptest! {
         let is_dual = |link: &LinkSpec| link.discipline.info().name == "dualpi2";
         let keeps_order =
             links.iter().all(|link| link.reorder.is_none()) && !links.iter().skip(1).any(is_dual);
+        let has_rate = |link: &LinkSpec| matches!(link.service, Service::Rate(r) if r > Rate::ZERO);
+        let stopped: Vec<bool> = links.iter().map(|link| !has_rate(link)).collect();
         let mut b = Bench::with(&spec(links, contention), looks);
+        let may_change = |id: LinkId| stopped[id.index()] || is_changed(&changed, count, id);
         if shares {
-            let is_changed = |id: LinkId| changed.iter().any(|(_, link, _)| link % count as u32 == id.0);
-            b.network.use_delay_lines(is_changed);
+            b.network.use_delay_lines(may_change);
         }
         let all: Vec<u32> = (0..count as u32).collect();
         let along = b.route(&all);
@@ -136,8 +143,8 @@ proptest! {
             let route = if route < count { route } else { along };
             b.send_ecn(us(at), route, size, ecn);
         }
-        for (at, link, change) in changed {
-            b.change(us(at), link % count as u32, change);
+        for (at, link, change) in &changed {
+            b.change(us(*at), link % count as u32, change.clone());
         }
         let sent = u64::from(b.sent);
         let mut busy = vec![Duration::ZERO; count];
@@ -151,9 +158,9 @@ proptest! {
         }
         // In the end every link is up and has a rate; packets stay only at traces that send
         // nothing.
-        for i in 0..count as u32 {
-            b.change(ms(40), i, Change::Up(true));
-            b.rate(ms(40), i, Rate::from_mbps(8));
+        for id in (0..count as u32).map(LinkId).filter(|id| may_change(*id)) {
+            b.change(ms(40), id.0, Change::Up(true));
+            b.rate(ms(40), id.0, Rate::from_mbps(8));
         }
         b.run(ms(100_000));
         let mut gone = 0;
@@ -278,12 +285,12 @@ proptest! {
             let links: Vec<LinkSpec> = links.collect();
             let count = links.len();
             let mut b = Bench::new(links);
-            let is_changed = |id: LinkId| changed.iter().any(|(_, link, _)| link % count as u32 == id.0);
+            let may_change = |id| is_changed(&changed, count, id);
             if shares {
-                b.network.use_delay_lines(is_changed);
+                b.network.use_delay_lines(may_change);
             }
             if books {
-                b.network.book_departures(is_changed);
+                b.network.book_departures(may_change);
             }
             if watched {
                 b.network.watch(LinkId(0));

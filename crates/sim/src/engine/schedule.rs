@@ -33,7 +33,7 @@ pub(super) enum Subject {
 impl Subject {
     /// The subject that the wheel has.
     #[inline]
-    pub(super) fn of(what: u32) -> Subject {
+    fn of(what: u32) -> Subject {
         let index = what & INDEX;
         match what & !INDEX {
             LINK => Subject::Link(LinkId(index)),
@@ -61,7 +61,7 @@ pub(super) enum OtherEvent {
 /// All events that are to come.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    pub(super) wheel: Wheel,
+    wheel: Wheel,
     /// End of the run, after which nothing happens.
     end: Time,
     others: Vec<OtherEvent>,

@@ -188,6 +188,13 @@ impl Setup {
         Pathfinder::new(&self.network, &self.paths, self.seed)
     }
 
+    /// Whether a given path leads through such a node.
+    pub(crate) fn paths_lead_through(&self, is_such: impl Fn(NodeId) -> bool) -> bool {
+        let inner = |path: &Vec<NodeId>| path.iter().skip(1).rev().skip(1).any(|n| is_such(*n));
+        self.paths.iter().any(inner)
+    }
+
+    /// Links that a listed change changes.
     pub(crate) fn changed_links(&self) -> BTreeSet<LinkId> {
         self.changes.iter().map(|(_, link, _)| *link).collect()
     }

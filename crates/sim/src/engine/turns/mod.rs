@@ -18,7 +18,7 @@ use crate::engine::schedule::Subject;
 use crate::error::RunError;
 use crate::record::PROGRESS_EVERY;
 use crate::routes::RouteTable;
-use crate::setup::{Setup, processing};
+use crate::setup::Setup;
 use crate::speed::{HostLagging, Speed};
 use crate::tuning::{
     AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, LINKS_WORTH_AN_EVENT,
@@ -90,16 +90,13 @@ impl Turns {
             HostLagging::Everywhere => true,
         };
         let has_relays = setup.overlay.is_some() || !setup.ensembles.junctions.is_empty();
-        // A packet that a host sends later has an event, at a time that the network has passed.
-        let sends_late = !speed.sends_in_advance && processing::links(setup).next().is_some();
         let is_leaf = |node: NodeId| routes.is_leaf(node);
         let is_of_a_leaf = |link: &LinkId| is_leaf(setup.network.links[link.index()].from);
         if !are_wanted
             || has_relays
-            || sends_late
             || !setup.pairs().all(|(from, to)| is_leaf(from) && is_leaf(to))
             || setup.changes.iter().any(|(_, link, _)| is_of_a_leaf(link))
-            || setup.paths.iter().any(|path| inner(path).iter().any(|node| is_leaf(*node)))
+            || setup.paths_lead_through(is_leaf)
         {
             return None;
         }
@@ -121,11 +118,6 @@ impl Turns {
         self.whole = 0;
         core::mem::take(&mut self.events) < TURNS_OF_A_TRIAL * self.least_events
     }
-}
-
-/// Inner nodes of a path.
-fn inner(path: &[NodeId]) -> &[NodeId] {
-    path.get(1..path.len().saturating_sub(1)).unwrap_or_default()
 }
 
 impl Simulation<'_> {

@@ -283,8 +283,9 @@ fn hosts_that_take_turns_with_the_network_act_as_without_turns() {
     );
 }
 
-/// Each combination of the means of speed but delay lines, which need more links, with random
-/// setups, samples, captures and packets that are followed.
+/// Each combination of the means of speed, but without delay lines, which need more links, and
+/// without lag where hosts do not send in advance: with two random setups each, samples, captures
+/// and packets that are followed.
 #[test]
 fn a_run_at_any_speed_is_the_same() {
     let mut packets = 0;
@@ -349,6 +350,41 @@ fn queues_of_a_run_that_is_ended_early_are_those_of_its_time() {
             let (mean, most) = (link.queue_packets_mean, f64::from(link.queue_packets_max));
             assert!((0.0..=most).contains(&mean), "{mean} of {most}");
         }
+    }
+}
+
+/// Given paths lead to hosts that send.
+#[test]
+fn hosts_at_the_ends_of_given_paths_take_turns() {
+    let mut setup = dumbbell(2, RATE, RTT);
+    setup.flows[0].transport.jitter = Jitter::UpTo(Duration::from_millis(5));
+    setup.flows[1].transport.jitter = Jitter::PacketTime;
+    setup.duration = Duration::from_secs(2);
+    let path = |nodes: [u32; 4]| nodes.map(NodeId).to_vec();
+    setup.paths = vec![path([2, 0, 1, 3]), path([3, 1, 0, 2])];
+    let (ran, expected) = (run(&setup, true), run(&setup, false));
+    assert!(ran.in_turns);
+    assert_eq!(ran.outcome, expected.outcome);
+}
+
+/// With over a thousand links, idle ones share delay lines, but not one that changes.
+#[test]
+fn links_that_change_keep_their_packets_themselves() {
+    let mut setup = dumbbell(260, Rate::from_mbps(1000), RTT);
+    setup.flows.truncate(20);
+    // Against events of one instant.
+    let jitter = Jitter::UpTo(Duration::from_millis(1));
+    setup.flows.iter_mut().for_each(|flow| flow.transport.jitter = jitter);
+    setup.duration = Duration::from_millis(500);
+    // The first leads back to a host, the second is the bottleneck.
+    for (at, link) in [(100, 3), (200, 0)] {
+        let at = Time::ZERO + Duration::from_millis(at);
+        setup.changes.push((at, LinkId(link), Change::Delay(Duration::from_micros(1234))));
+        setup.changes.push((at, LinkId(link), Change::Rate(Rate::from_mbps(77))));
+    }
+    let off = run_at(&setup, Speed::off(), 0).outcome;
+    for in_turns in [false, true] {
+        assert_eq!(run_at(&setup, speed(in_turns), MOST_EVENTS_A_TURN).outcome, off, "{in_turns}");
     }
 }
 
@@ -442,8 +478,8 @@ fn hosts_take_turns_only_where_nobody_could_be_early() {
     let mut slow = plain.clone();
     jitter(&mut slow);
     let mut recorder = NoRecorder;
-    let at_once = Speed { sends_in_advance: false, ..speed(true) };
-    let slow = Simulation::new(&slow, Box::new(&mut recorder), at_once).expect("a setup");
+    let late = Speed { sends_in_advance: false, ..speed(true) };
+    let slow = Simulation::new(&slow, Box::new(&mut recorder), late).expect("a setup");
     assert!(slow.turns.is_none(), "a packet leaves its host by an event");
     let clients = workload(plain.laws[0].clone(), 300, RATE, RTT, 50);
     let passes_on = |s: &mut Setup| {
