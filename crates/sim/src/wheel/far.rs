@@ -26,16 +26,15 @@ struct Chunk {
 
 const _: () = assert!(size_of::<Chunk>() == 4 * 64);
 
-/// The list of a block: its first and last chunk, and its number of events.
+/// The list of a block: its first and last chunk.
 #[derive(Clone, Copy, Debug)]
 struct ChunkList {
     first: u32,
     last: u32,
-    events: u32,
 }
 
 impl ChunkList {
-    const EMPTY: ChunkList = ChunkList { first: NIL, last: NIL, events: 0 };
+    const EMPTY: ChunkList = ChunkList { first: NIL, last: NIL };
 }
 
 /// The events of each block of buckets, in order of insertion.
@@ -56,7 +55,6 @@ impl Far {
     #[inline]
     pub(super) fn push(&mut self, block: u64, event: Event) {
         let list = &mut self.lists[Bits::slot(block)];
-        list.events += 1;
         match self.chunks.get_mut(list.last as usize) {
             Some(chunk) if (chunk.len as usize) < EVENTS_A_CHUNK => {
                 chunk.events[chunk.len as usize] = event;
@@ -94,11 +92,6 @@ impl Far {
     #[inline]
     pub(super) fn next_from(&self, block: u64) -> Option<u64> {
         self.used.next_from(block)
-    }
-
-    /// Number of events of a block.
-    pub(super) fn events(&self, block: u64) -> u32 {
-        self.lists[Bits::slot(block)].events
     }
 
     /// Removes all events of a block.

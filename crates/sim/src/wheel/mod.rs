@@ -204,41 +204,30 @@ impl Wheel {
         }
     }
 
-    /// Moves the first events of `far` or `beyond` to the near level, which has room for them.
+    /// Moves events of `beyond` that are no longer beyond the far level to their places, and the far
+    /// level's first block to the near level, if that has room for it. A block of many events is
+    /// sorted first, so that no event has to search for its place.
     #[cold]
     fn bring_near(&mut self) {
-        let block = self.far.next_from(self.now >> BLOCK_LOG2);
-        let first = block.map_or(u64::MAX, |b| b << BLOCK_LOG2);
-        if let Some(block) = block.filter(|_| first <= self.first_beyond()) {
-            self.drain(block);
-        } else {
-            while let Some(Reverse(event)) = self.beyond.peek().copied() {
-                if (event.time >> self.shift) - self.now >= BUCKETS {
-                    break;
-                }
-                self.beyond.pop();
+        let block = self.now >> BLOCK_LOG2;
+        while let Some(Reverse(event)) = self.beyond.peek().copied()
+            && (event.time >> self.shift >> BLOCK_LOG2) - block < BLOCKS
+        {
+            self.beyond.pop();
+            self.place(event);
+        }
+        if let Some(first) = self.far.next_from(block).filter(|first| *first == block) {
+            let mut all = Vec::new();
+            self.far.drain(first, |event| all.push(event));
+            if all.len() > BLOCK as usize {
+                all.sort_unstable();
+            }
+            for event in all {
                 self.place(event);
             }
         }
-        self.boundary = self.first_beyond();
-        if let Some(block) = self.far.next_from(self.now >> BLOCK_LOG2) {
-            self.boundary = self.boundary.min(block << BLOCK_LOG2);
-        }
-    }
-
-    /// Moves a block to the near level. A block of many events is sorted first, so that no event
-    /// has to search for its place.
-    fn drain(&mut self, block: u64) {
-        let mut push = |event| {
-            self.near.push(event, self.shift);
-        };
-        if u64::from(self.far.events(block)) <= BLOCK {
-            return self.far.drain(block, push);
-        }
-        let mut all = Vec::new();
-        self.far.drain(block, |event| all.push(event));
-        all.sort_unstable();
-        all.into_iter().for_each(&mut push);
+        let far = self.far.next_from(block).map_or(u64::MAX, |first| first << BLOCK_LOG2);
+        self.boundary = far.min(self.first_beyond());
     }
 
     fn first_beyond(&self) -> u64 {
