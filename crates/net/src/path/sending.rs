@@ -43,7 +43,9 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// Sends a packet from a host, and follows it in place of any other.
+    /// Sends a packet from a host, and follows it in place of the followed packet: of one that has
+    /// arrived here, the trail goes on.
+    #[cold]
     pub fn send_followed(
         &mut self,
         now: Time,
@@ -52,7 +54,7 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let content = self.packets.insert(now, segment);
-        self.tracer.follow(content);
+        self.tracer.take_place(content);
         self.put(now, address, content, scheduler);
     }
 
@@ -88,24 +90,10 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// Sends a packet and follows it in place of the followed packet, which has arrived here.
-    #[cold]
-    pub fn send_on(
-        &mut self,
-        now: Time,
-        address: &Address,
-        segment: &Segment,
-        scheduler: &mut impl Scheduler,
-    ) {
-        let content = self.packets.insert(now, segment);
-        self.tracer.take_place(content);
-        self.put(now, address, content, scheduler);
-    }
-
     /// Sends an acknowledgement and follows it in place of the followed packet, or of its
     /// acknowledgement.
     #[cold]
-    pub fn acknowledge_on(
+    pub fn acknowledge_followed(
         &mut self,
         now: Time,
         address: &Address,

@@ -135,17 +135,11 @@ impl Tracer {
     }
 
     /// Passes following on at a switch: the next packet sent with
-    /// [`Network::send_on`](crate::Network::send_on) or
-    /// [`Network::acknowledge_on`](crate::Network::acknowledge_on) is followed.
+    /// [`Network::send_followed`](crate::Network::send_followed) or
+    /// [`Network::acknowledge_followed`](crate::Network::acknowledge_followed) is followed.
     #[cold]
     pub fn hand_on(&mut self) {
         self.content = NIL;
-    }
-
-    /// Follows a packet from here on, in place of any other.
-    #[cold]
-    pub(crate) fn follow(&mut self, content: ContentId) {
-        *self = Tracer { content, ..Tracer::default() };
     }
 
     /// Lets a packet take the place of the followed one.

@@ -52,7 +52,7 @@ impl Hosts<'_> {
             Output::Segment(_, mut segment) => {
                 let address = flow.out(slot, &mut segment, self.setup);
                 if continues {
-                    network.send_on(now, &address, &segment, schedule);
+                    network.send_followed(now, &address, &segment, schedule);
                 } else {
                     network.send(now, &address, &segment, schedule);
                 }
@@ -67,7 +67,7 @@ impl Hosts<'_> {
             Output::Ack(_, mut ack) => {
                 let address = flow.back(slot, &mut ack, self.setup);
                 if continues {
-                    network.acknowledge_on(now, &address, &ack, schedule);
+                    network.acknowledge_followed(now, &address, &ack, schedule);
                 } else {
                     network.acknowledge(now, &address, &ack, schedule);
                 }
