@@ -64,12 +64,12 @@ impl Fabric {
         self.buffer(id).map_or(FarTally::default(), Buffer::tally)
     }
 
-    /// Prefetches the far end of a link whose event comes up; returns whether there are switches.
+    /// Prefetches the far end of a link whose event comes up, if there are switches.
     #[inline]
-    pub(crate) fn foresee_end(&self, id: LinkId) -> bool {
-        let Some(end) = self.ends.get(id.index()) else { return false };
-        prefetch_index(from_ref(end), 0);
-        true
+    pub(crate) fn foresee_end(&self, id: LinkId) {
+        if let Some(end) = self.ends.get(id.index()) {
+            prefetch_index(from_ref(end), 0);
+        }
     }
 
     /// Prefetches for a packet that is about to leave by an outlet: the next packets, of which the

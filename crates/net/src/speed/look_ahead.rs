@@ -49,25 +49,12 @@ impl LookAhead<'_> {
         self.links.own().iter().filter(|link| link.delay_line == DelayLineId::NONE).count()
     }
 
-    /// Prefetches the part of a link that every packet needs. With switches, prefetches the whole
-    /// link and its far end.
+    /// Prefetches a link, and what stands at its far end with switches.
     #[inline]
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
-            link.foresee();
-            if self.fabric.foresee_end(id) {
-                link.foresee_waiting();
-            }
-        }
-    }
-
-    /// Prefetches a link at which several packets arrive at once, of which all but the first have
-    /// to wait.
-    #[inline]
-    pub fn foresee_burst(&self, id: LinkId) {
-        if let Some(link) = self.links.get(id.index()) {
-            link.foresee();
-            link.foresee_waiting();
+            prefetch_bytes(link, 0..4 * LINE);
+            self.fabric.foresee_end(id);
         }
     }
 
@@ -77,12 +64,13 @@ impl LookAhead<'_> {
         self.routes.prefetch(route.first_hop());
     }
 
-    /// Prefetches what an arriving packet needs at a link: its slot in the queue, the port, and the
-    /// outlet at a switch. The link itself must have been prefetched.
+    /// Prefetches what an arriving packet needs at a link: the slots for it and the next in the
+    /// queue, the port, and the outlet at a switch. The link itself must have been prefetched.
     #[inline]
     pub fn foresee_place(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        link.foresee_tail();
+        link.fifo.foresee(link.fifo.len());
+        link.fifo.foresee(link.fifo.len() + 1);
         self.ports.prefetch(link);
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
@@ -192,26 +180,5 @@ impl LookAhead<'_> {
         if let Some(next) = self.routes.next(label) {
             self.foresee(next);
         }
-    }
-}
-
-impl Link {
-    /// Prefetches the two cache lines that every packet touches.
-    #[inline]
-    fn foresee(&self) {
-        prefetch_bytes(self, 0..2 * LINE);
-    }
-
-    /// Prefetches the other two cache lines, which a packet that has to wait touches.
-    #[inline]
-    fn foresee_waiting(&self) {
-        prefetch_bytes(self, 2 * LINE..4 * LINE);
-    }
-
-    /// Prefetches the slots of the next two packets in the queue.
-    #[inline]
-    fn foresee_tail(&self) {
-        self.fifo.foresee(self.fifo.len());
-        self.fifo.foresee(self.fifo.len() + 1);
     }
 }

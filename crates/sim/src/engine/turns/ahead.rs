@@ -27,11 +27,7 @@ pub(super) fn look_at_agenda(agenda: &[Due], step: usize, ahead: LookAhead<'_>, 
         let end = end_of(due, ahead);
         if let Some((route, link)) = flows.answer(end.flow, end.is_data) {
             ahead.foresee_route(route);
-            if end.is_data {
-                ahead.foresee(link);
-            } else {
-                ahead.foresee_burst(link);
-            }
+            ahead.foresee(link);
         }
         if !end.is_data {
             flows.foresee_sent(end.flow);
