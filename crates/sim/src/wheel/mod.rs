@@ -204,9 +204,9 @@ impl Wheel {
         }
     }
 
-    /// Moves events of `beyond` that are no longer beyond the far level to their places, and the far
-    /// level's first block to the near level, if that has room for it. A block of many events is
-    /// sorted first, so that no event has to search for its place.
+    /// Moves events of `beyond` that the far level has room for to their places, and the block that
+    /// is next to the near level. A block of many events is sorted first, so that no event has to
+    /// search for its place.
     #[cold]
     fn bring_near(&mut self) {
         let block = self.now >> BLOCK_LOG2;
