@@ -12,8 +12,8 @@ use crate::spec::{Change, LinkId, Loss};
 const MANY: Bytes = Bytes::new(1_000_000);
 
 impl Network {
-    /// Applies a change of a link; not allowed for links of hosts that lag or did, that book
-    /// departures, or that may use delay lines.
+    /// Applies a change of a link. The link may not book departures nor have a delay line, and may
+    /// not be that of a host that lags or did.
     pub fn change(
         &mut self,
         now: Time,

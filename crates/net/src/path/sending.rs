@@ -43,8 +43,9 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// Sends a packet from a host, and follows it in place of the followed packet: of one that has
-    /// arrived here, the trail goes on.
+    /// Sends a packet from a host, and follows it. The trail of a packet followed before must have
+    /// been taken ([`Tracer::take_trail`](crate::Tracer::take_trail)), or goes on with this packet
+    /// ([`Tracer::hand_on`](crate::Tracer::hand_on)).
     #[cold]
     pub fn send_followed(
         &mut self,
@@ -53,6 +54,7 @@ impl Network {
         segment: &Segment,
         scheduler: &mut impl Scheduler,
     ) {
+        debug_assert!(!self.tracer.is_busy(), "another packet is followed");
         let content = self.packets.insert(now, segment);
         self.tracer.take_place(content);
         self.put(now, address, content, scheduler);

@@ -46,7 +46,8 @@ impl HostLag<'_> {
     pub fn begin(self, spec: &NetworkSpec, is_leaf: impl Fn(NodeId) -> bool) -> Option<Duration> {
         let all = || spec.links.iter().zip(self.links.own());
         let of_leaves = || all().filter(|(link, _)| is_leaf(link.from));
-        // A packet that a host sends later has an event, at a time that the network has passed.
+        // A packet that leaves its host by an event would need it at a time that the network has
+        // passed.
         let sends_at_once =
             |ends: EndFlags| !ends.has_processing() || ends.contains(EndFlags::IN_ADVANCE);
         let can = all().all(|(link, _)| link.pause.is_none())

@@ -49,7 +49,7 @@ impl LookAhead<'_> {
         self.links.own().iter().filter(|link| link.delay_line == DelayLineId::NONE).count()
     }
 
-    /// Prefetches a link, and what stands at its far end with switches.
+    /// Prefetches a link, and its end at a switch.
     #[inline]
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {

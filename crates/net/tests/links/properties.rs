@@ -104,7 +104,7 @@ fn changes() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Whether one of these changes is of a link, of so many.
+/// Whether one of these changes is of this link. Their numbers are taken modulo `links`.
 fn is_changed(changes: &[(u64, u32, Change)], links: usize, id: LinkId) -> bool {
     changes.iter().any(|(_, link, _)| link % links as u32 == id.0)
 }

@@ -129,9 +129,10 @@ impl Steps {
         })
     }
 
-    /// Changes a link from now on, as a listed change of this time would. Senders that keep the
-    /// queue of this link small, their own host's, may send some packets earlier or later than
-    /// there: what is in the queue is foretold until the first change.
+    /// Changes a link from now on, as a listed change of this time would. Where senders keep the
+    /// queue of their own host's link small, and the link changes for the first time, some packets
+    /// leave earlier or later than with a listed change: a sender that waits already sleeps until
+    /// the time that was foretold.
     ///
     /// # Panics
     /// When there is no link of this number.

@@ -55,8 +55,8 @@ impl Event {
 pub struct Wheel {
     /// log2 of the bucket width in picoseconds.
     shift: u32,
-    /// No event is in a bucket below this: the bucket of the last popped event, or of the next
-    /// event of the far level.
+    /// No event is in a bucket below this: the bucket of the last popped event, or the first from
+    /// which events were brought near.
     now: u64,
     /// Events of the near level, by bucket.
     near: Near,
@@ -64,6 +64,7 @@ pub struct Wheel {
     far: Far,
     /// No bucket below this has events in `far` or `beyond`.
     boundary: u64,
+    /// Events beyond the far level, the earliest first.
     beyond: BinaryHeap<Reverse<Event>>,
     /// Number of the last pushed event.
     number: u32,
@@ -71,7 +72,7 @@ pub struct Wheel {
     mask: u32,
     /// Number of the event at the last review of the width.
     reviewed: u32,
-    /// Events since the last review that came from beyond the near level.
+    /// How often, since the last review, an event was put beyond the near level.
     distant: u32,
 }
 
@@ -204,9 +205,9 @@ impl Wheel {
         }
     }
 
-    /// Moves events of `beyond` that the far level has room for to their places, and the block that
-    /// is next to the near level. A block of many events is sorted first, so that no event has to
-    /// search for its place.
+    /// Moves events of `beyond` that the far level has room for to their places; then the block at
+    /// `now`, if it has events, to the near level. A block of many is sorted first, so that no
+    /// event has to search for its place.
     #[cold]
     fn bring_near(&mut self) {
         let block = self.now >> BLOCK_LOG2;

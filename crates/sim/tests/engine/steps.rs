@@ -130,7 +130,7 @@ fn a_change_between_steps_is_the_change_that_is_listed() {
     assert_eq!(*seen.0.lock().unwrap(), samples);
 }
 
-/// Its sender keeps its own host's queue small, and learns there of its packets.
+/// CUBIC keeps the queue of its own host small.
 #[test]
 fn a_sender_heeds_a_change_of_its_own_host_s_link() {
     let mut setup = busy("cubic");

@@ -84,7 +84,9 @@ impl Sender {
     pub fn on_queue_seen(&mut self, now: Time, packets: usize, next: Time) {
         let is_full = packets >= self.most_queued();
         if let Some(queue) = &mut self.small_queue {
-            queue.takes_at = if is_full { next } else { now };
+            let takes_at = if is_full { next } else { now };
+            // What was foretold before counts no more.
+            **queue = SmallQueue { takes_at, full_at: queue.full_at, ..SmallQueue::EMPTY };
         }
     }
 

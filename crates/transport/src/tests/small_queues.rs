@@ -37,6 +37,25 @@ fn a_sender_waits_by_what_its_host_sees_in_the_queue() {
     assert!(sender.poll_transmit(at(1)).is_some());
 }
 
+/// The link of its host has changed.
+#[test]
+fn what_a_host_sees_in_the_queue_counts_and_not_what_it_foretold() {
+    let foretold = || {
+        let Pipe { mut sender, .. } = pipe(&newreno());
+        for leaves in [4, 9] {
+            assert!(sender.poll_transmit(Time::ZERO).is_some());
+            sender.on_queued(at(leaves));
+        }
+        sender
+    };
+    let mut sender = foretold();
+    sender.on_queue_seen(at(1), 0, at(1));
+    assert!(sender.poll_transmit(at(1)).is_some(), "the link has become faster");
+    let mut sender = foretold();
+    sender.on_queue_seen(at(5), 2, at(8));
+    assert!(sender.poll_transmit(at(5)).is_none(), "it has become slower");
+}
+
 /// By `tcp_small_queue_check` and `tcp_update_pacing_rate` of Linux 6.12: twice the window a round
 /// trip in slow start, for 1/1024 s.
 #[test]
