@@ -54,6 +54,12 @@ impl Slab {
         (self.contents.items.len() - self.contents.free.len()) as u64
     }
 
+    /// Largest number of packets that were in use at once.
+    #[inline]
+    pub(crate) fn peak(&self) -> usize {
+        self.contents.items.len()
+    }
+
     /// Notes from now on when packets of flows' senders are sent.
     pub(crate) fn time_packets(&mut self) {
         self.sent = Some(Vec::new());

@@ -5,6 +5,8 @@
 
 /// Links that stay in the caches: with more, links share delay lines and looking ahead pays.
 pub(crate) const FEW_LINKS: usize = 1000;
+/// Packets in the network at once that stay in the caches.
+pub(crate) const FEW_PACKETS: usize = 4096;
 /// Flows that stay in the caches.
 pub(crate) const FEW_FLOWS: usize = 64;
 

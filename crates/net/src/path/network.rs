@@ -210,6 +210,12 @@ impl Network {
         &mut self.tracer
     }
 
+    /// Largest number of packets that were in the network at once.
+    #[inline]
+    pub fn most_packets(&self) -> usize {
+        self.packets.peak()
+    }
+
     /// Prefetches for coming events; results do not depend on it.
     #[inline]
     pub fn look_ahead(&self) -> LookAhead<'_> {

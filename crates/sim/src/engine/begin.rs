@@ -20,7 +20,7 @@ use crate::routes::RouteTable;
 use crate::setup::{Setup, SetupError};
 use crate::speed::Speed;
 use crate::traffic::Traffic;
-use crate::tuning::FEW_LINKS;
+use crate::tuning::{FEW_LINKS, FEW_PACKETS};
 
 impl<'a> Simulation<'a> {
     pub(super) fn new(
@@ -68,7 +68,7 @@ impl<'a> Simulation<'a> {
             records: Records::new(setup, recorder),
             faults: Faults::default(),
             turns,
-            looks_ahead: speed.look_ahead && are_many(setup),
+            few_packets: few_packets(setup, speed),
         };
         simulation.schedule_all();
         Ok(simulation)
@@ -92,6 +92,15 @@ impl<'a> Simulation<'a> {
             self.env.schedule.later(at, OtherEvent::Overlay(event));
         }
         overlay.nodes().for_each(|node| self.stir(node));
+    }
+}
+
+/// Packets that stay in the caches beside all else; [`usize::MAX`] if nothing is to be fetched.
+fn few_packets(setup: &Setup, speed: Speed) -> usize {
+    match speed.look_ahead {
+        false => usize::MAX,
+        true if are_many(setup) => 0,
+        true => FEW_PACKETS,
     }
 }
 

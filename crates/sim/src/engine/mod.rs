@@ -82,8 +82,8 @@ pub(crate) struct Simulation<'a> {
     faults: Faults,
     /// State of turns, if hosts take turns with the network.
     turns: Option<Turns>,
-    /// Whether memory that coming events need is fetched.
-    looks_ahead: bool,
+    /// Packets in the network at once above which memory that coming events need is fetched.
+    few_packets: usize,
 }
 
 impl<'a> Simulation<'a> {
@@ -108,13 +108,18 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    #[inline]
+    fn looks_ahead(&self) -> bool {
+        self.env.network.most_packets() > self.few_packets
+    }
+
     #[inline(always)]
     fn event(&mut self, at: Time, subject: Subject) -> Result<(), RunError> {
         debug_assert!(at >= self.env.clock.now, "an event at {at} after {}", self.env.clock.now);
         self.env.clock.advance(at)?;
         match subject {
             Subject::Link(link) => {
-                if self.looks_ahead {
+                if self.looks_ahead() {
                     self.env.network.look_ahead().foresee_next(link);
                 }
                 if let Some(packet) = self.env.network.on_event(at, link, &mut self.env.schedule) {

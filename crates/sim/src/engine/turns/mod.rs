@@ -134,10 +134,10 @@ impl Simulation<'_> {
             }
             let limit = (start + turns.lag).min(self.env.clock.end + Duration::from_ps(1));
             let before = self.env.clock.events;
+            let looks_ahead = self.looks_ahead();
             self.env.network.host_lag().hosts_are_at(start);
             let limits = (limit, before + turns.most_events);
-            let (until, other) =
-                network_turn(&mut self.env, limits, self.looks_ahead, &mut agenda)?;
+            let (until, other) = network_turn(&mut self.env, limits, looks_ahead, &mut agenda)?;
             complete_agenda(&mut self.env, until, &mut agenda);
             if self.env.network.news().take_any() {
                 self.take_news();
@@ -172,8 +172,9 @@ impl Simulation<'_> {
 
     /// Lets hosts do their tasks before this time.
     fn hosts_turn(&mut self, agenda: &[Due], until: Time) -> Result<(), RunError> {
+        let looks_ahead = self.looks_ahead();
         for step in 0..agenda.len() + AGENDA_LEAD {
-            if self.looks_ahead {
+            if looks_ahead {
                 look_at_agenda(agenda, step, self.env.network.look_ahead(), &self.hosts.flows);
             }
             let Some(due) = agenda.get(step.wrapping_sub(AGENDA_LEAD)) else { continue };
